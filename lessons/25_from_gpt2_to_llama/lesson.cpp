@@ -1,205 +1,272 @@
-// 25 from_gpt2_to_llama: RMSNorm, rotary embedding, SwiGLU, grouped queries, and induction heads.
+// 25 from_gpt2_to_llama: the block of a GPT-2 becomes that of a Llama, in five changes.
 //
 // Before this lesson: 24_bytes_to_tokens, byte-pair encoding.
-// A useful breakpoint: grouped_by_hand (in by_hand.hpp). Continue with `next`.
+// After it: 26_inside_bert, the files of a published model.
+// A useful breakpoint: rotated. Continue with `next`.
 
-#include "by_hand.hpp"
-#include "cuts.hpp"
-#include "table.hpp"
+#include <cmath>
+
+#include "guess.hpp"
+#include "harbour.hpp"
+#include "in_threads.hpp"
+#include "pictures.hpp"
+#include "tuning.hpp"
 
 using namespace heed;
-const std::string lesson = "25_from_gpt2_to_llama";
 
-void the_norm(const nn::Norm& norm, const Tensor& x) {
-  section("RMSNorm");
-  say("Llama's block is GPT-2's (lesson 12) with five changes. First: LayerNorm",
-      "subtracts the mean of a row and divides by the standard deviation. RMSNORM only",
-      "divides by the root mean square. It has a weight and no bias. It saves the",
-      "computation of the mean (Zhang and Sennrich).", "");
-  const Tensor one_line = x / sqrt(mean(x * x, {-1}, true) + 1e-5) * norm.weight;  // (T, C)
-  check("by hand = in one line", rms_norm_by_hand(x.value(), norm.weight.value()), one_line);
-  check("in one line = nn::Norm with NormKind::rms", one_line, norm(x));
+constexpr std::size_t C = 48, H = 4, H_kv = 2, D = C / H, T = 32;
+
+// A model is a GptConfig: GPT-2, then each of the five changes, the last of which makes it Llama.
+struct Variant {
+  std::string name;
+  nn::GptConfig config;
+  double rate;  // the best of the sweep in the appendix
+};
+
+std::vector<Variant> variants_of(std::size_t vocab_size) {
+  nn::GptConfig c;
+  c.vocab_size = vocab_size, c.block_size = T, c.layers = 2, c.heads = H, c.embed_dim = C;
+  c.bias = true;
+  std::vector<Variant> all = {{"GPT-2", c, 0.012}};
+  c.norm = nn::NormKind::rms;
+  all.push_back({"+ RMSNorm", c, 0.012});
+  c.mlp = nn::MlpKind::swiglu;
+  all.push_back({"+ SwiGLU", c, 0.012});
+  c.positions = nn::PositionKind::rotary;
+  all.push_back({"+ rotary", c, 0.006});
+  c.kv_heads = H_kv;
+  all.push_back({"+ grouped queries", c, 0.024});
+  c.bias = false;
+  all.push_back({"- biases = Llama", c, 0.012});
+  return all;
+}
+
+// ---- Llama's block by hand
+
+// Each row of x (..., C) divided by its root mean square, times the weight (C).
+Tensor rms_normed(const Tensor& x, const Tensor& weight) {
+  return x / sqrt(mean(x * x, {-1}, true) + 1e-5) * weight;
+}
+
+// The vector (D) of a query or a key at position t: each pair of elements is rotated.
+Array rotated(const Array& x, std::size_t t) {
+  Array y = x;
+  for (std::size_t i = 0; i < x.size(); i += 2) {
+    const double angle = double(t) / std::pow(10000, double(i) / double(x.size()));
+    y(i) = Real(x(i) * std::cos(angle) - x(i + 1) * std::sin(angle));
+    y(i + 1) = Real(x(i) * std::sin(angle) + x(i + 1) * std::cos(angle));
+  }
+  return y;
+}
+
+// The same for all positions and heads: x (1, T, heads D).
+Tensor all_rotated(const Tensor& x) {
+  Array y = x.value();
+  for (std::size_t t = 0; t < y.shape(1); ++t)
+    for (std::size_t c = 0; c < y.shape(2); c += D)
+      xt::view(y, 0, t, xt::range(c, c + D)) =
+          rotated(xt::view(x.value(), 0, t, xt::range(c, c + D)), t);
+  return Tensor(y);
+}
+
+Tensor swiglu(const nn::Mlp& mlp, const Tensor& x) {
+  return mlp.down(silu((*mlp.gate)(x)) * mlp.up(x));
+}
+
+// H query heads, H_kv heads of keys and values: query head h uses head h / (H / H_kv).
+Tensor grouped_attention(const nn::MultiHeadAttention& a, const Tensor& x) {
+  const Tensor Q = all_rotated(a.query(x));                // (1, T, H D)
+  const Tensor K = all_rotated(a.key(x)), V = a.value(x);  // (1, T, H_kv D)
+  std::vector<Tensor> outputs;
+  for (std::size_t h = 0; h < H; ++h) {
+    const auto head = [](const Tensor& y, std::size_t i) {
+      return slice(y, 2, std::int64_t(i * D), std::int64_t((i + 1) * D));
+    };
+    const std::size_t shared = h / (H / H_kv);
+    outputs.push_back(
+        scaled_dot_product_attention(head(Q, h), head(K, shared), head(V, shared), {true}));
+  }
+  return a.out(concat(outputs, 2));
+}
+
+Tensor llama_block(const nn::Block& block, const Tensor& input) {
+  const Tensor x =
+      input + grouped_attention(block.attention, rms_normed(input, block.norm1.weight));
+  return x + swiglu(block.mlp, rms_normed(x, block.norm2.weight));
+}
+
+void norm_and_mlp(const nn::Block& block, const Tensor& x) {
+  section("The norm and the MLP");
+  check("RMSNorm in one line = nn::Norm", rms_normed(x, block.norm1.weight), block.norm1(x));
   const Tensor centred = x - mean(x, {-1}, true);
   check("rows of mean 0: RMSNorm = LayerNorm", rms_norm(centred, {C}, {}, 1e-5),
         layer_norm(x, {C}));
-}
-
-void rotary_positions() {
-  section("Rotary position embedding");
-  say("Second: GPT-2 adds a learned vector for each position to the embeddings. Llama",
-      "adds nothing. ROTARY POSITION EMBEDDING (RoPE; exercise 11), in every layer,",
-      "rotates each pair of elements of a query at t by an angle proportional to t, and",
-      "of a key at s by one proportional to s. The dot product then depends on the",
-      "positions only through t - s. Values are not rotated.", "");
-  Generator g(24);
-  const std::int64_t N = 16, D = 12;
-  const Tensor q(g.randn({16, 12})), k(g.randn({16, 12}));  // (N, D)
-  const auto [cosines, sines] = rotary_tables(16, 12);      // (N, D / 2)
-  const Tensor pairs = reshape(q, {N, D / 2, 2}), a = select(pairs, 2, 0), b = select(pairs, 2, 1);
-  const Tensor rotated = stack({a * cosines - b * sines, a * sines + b * cosines}, 2);
-  check("by hand = in one line", rotary_by_hand(q.value(), 1), reshape(rotated, {N, D}));
-  check("in one line = rotary_embedding", reshape(rotated, {N, D}), rotary_embedding(q));
-  const auto scores = [&](std::size_t first) {  // of the positions first, first + 1, ...
-    return matmul(rotary_embedding(q, 1, first), transpose(rotary_embedding(k, 1, first), 0, 1));
-  };
-  check("scores: positions 0 to 15 = positions 1000 to 1015", scores(0), scores(1000), 1e-3);
-  say("", "Now the same token stands at all 16 positions. With rotary embedding, scores on",
-      "a diagonal of the matrix belong to the same t - s, so they are equal:", "");
-  const Tensor x = expand(slice(q, 0, 0, 1), {16, 12}),
-               sums = x + Tensor(g.normal({16, 12}, 0, 0.5));
-  const Tensor r = rotary_embedding(x);
-  const Array added = matmul(sums, transpose(sums, 0, 1)).value(),
-              rotary = matmul(r, transpose(r, 0, 1)).value();  // (N, N)
-  claim("rotary: equal on each diagonal", spread_on_diagonals(rotary) < 1e-4,
-        decimal(spread_on_diagonals(rotary), 6));
-  claim("random vectors added instead: not equal", spread_on_diagonals(added) > 1,
-        decimal(spread_on_diagonals(added), 4));
-  HeatmapOptions options{"scores of one token with itself, at all pairs of positions"};
-  options.row_title = "query position t", options.column_title = "key position s";
-  picture(lesson, "scores", {added, rotary}, {"a random vector added", "rotary"}, options, 2);
-}
-
-void the_mlp(const nn::Mlp& mlp, const Tensor& x) {
-  section("SwiGLU");
-  say("Third: GPT-2's MLP is W_down gelu(W_up x). SWIGLU multiplies the outputs of two",
-      "linear layers elementwise, one of them after the activation silu(z) =",
-      "z sigmoid(z): W_down (silu(W_gate x) * W_up x). It has three matrices instead of",
-      "two. So that they have as many elements, the hidden width is 2/3 of 4C (Touvron",
-      "et al.): here C = 48, and 128 instead of 192.", "");
-  const Tensor one_line = mlp.down(silu((*mlp.gate)(x)) * mlp.up(x));  // (T, C)
-  check("by hand = in one line", swiglu_by_hand(mlp, x.value()), one_line);
-  check("in one line = nn::Mlp with MlpKind::swiglu", one_line, mlp(x));
-  check("elements: 3 C (8C/3) = 2 C (4C)", scalar(Real(3 * mlp.up.weight.value().size())),
+  say();
+  check("SwiGLU in one line = nn::Mlp", swiglu(block.mlp, x), block.mlp(x));
+  check("elements: 3 C (8C/3) = 2 C (4C)", scalar(Real(3 * block.mlp.up.weight.value().size())),
         scalar(Real(2 * C * 4 * C)), 0);
 }
 
-void grouped_queries(const nn::MultiHeadAttention& attention, const Tensor& x) {
+void rotary_positions() {
+  section("Positions by rotation");
+  const Array q = {1, 0}, k = {1, 1};
+  Array rows = zeros({5, 5});
+  Names names;
+  for (std::size_t i = 0; i < 5; ++i) {
+    const std::size_t s = i, t = i + 2;
+    names.push_back("t = " + std::to_string(t) + ", s = " + std::to_string(s));
+    const Array R_q = rotated(q, t), R_k = rotated(k, s);
+    xt::row(rows, int(i)) =
+        Array{R_q(0), R_q(1), R_k(0), R_k(1), R_q(0) * R_k(0) + R_q(1) * R_k(1)};
+  }
+  show_rotations(rows, names);
+  say();
+  Generator g(24);
+  const Tensor Q(g.randn({1, 16, D})), K(g.randn({1, 16, D}));
+  check("rotated in loops = rotary_embedding", all_rotated(Q), rotary_embedding(Q));
+  const auto scores = [&](std::size_t first) {  // of the positions first, first + 1, ...
+    return matmul(rotary_embedding(Q, 1, first), transpose(rotary_embedding(K, 1, first), 1, 2));
+  };
+  check("scores at positions 0 to 15 = scores at 1000 to 1015", scores(0), scores(1000), 1e-3);
+  say();
+  const Tensor same = expand(slice(Q, 1, 0, 1), {1, 16, D}), R = rotary_embedding(same);
+  const Tensor sums = same + Tensor(g.normal({1, 16, D}, 0, 0.5));
+  const auto products = [](const Tensor& y) {
+    return Array(xt::view(matmul(y, transpose(y, 1, 2)).value(), 0));
+  };
+  picture_of_scores(products(sums), products(R));
+}
+
+void grouped_queries(const nn::Block& block, const Tensor& x) {
   section("Grouped queries");
-  say("Fourth: a KV cache (exercise 15b) stores keys and values of all tokens. With",
-      "GROUPED-QUERY ATTENTION (GQA; Ainslie et al.) H query heads share H_kv heads of",
-      "keys and values: query head h = 0, ..., H - 1 uses head h / (H / H_kv), rounded",
-      "down. Here H = 4 and H_kv = 2. H_kv = 1 is MULTI-QUERY ATTENTION (Shazeer 2019).",
-      "Llama 2 with 70 billion parameters has H = 64 and H_kv = 8; the first Llama had",
-      "no groups.", "");
-  const nn::AttentionMask causal{true};
-  const nn::Projections p = attention.project(x, x);  // (1, T, C), and (1, T, C / 2) twice
-  AttentionOptions options;
-  options.causal = true, options.num_heads = H;
-  const auto shared = [](const Tensor& y) {
-    return join_heads(repeat_kv_heads(split_heads(y, 2), H));
-  };
-  const Tensor one_line =
-      attention.out(scaled_dot_product_attention(p.query, shared(p.key), shared(p.value), options));
-  const Array by_hand = grouped_by_hand(attention, select(x, 0, 0).value());
-  check("by hand = in one line", by_hand, select(one_line, 0, 0));
-  check("in one line = nn::MultiHeadAttention", one_line, attention(x, causal));
-  const auto output = [&](std::size_t kv_heads) {
-    Generator g(3);
-    Parameters parameters;
-    return nn::MultiHeadAttention({parameters, g}, C, H, false, {kv_heads, true})(x, causal);
-  };
-  check("H_kv = H: the same bits as multi-head attention", output(H), output(0), 0);
-  const auto cached = [](std::size_t kv_heads) {  // numbers per token in all layers
-    nn::GptConfig c = variants_of(64)[5].config;
-    c.kv_heads = kv_heads;
-    return 2 * num_layers * nn::GptCache(c).blocks[0].keys.size(-1);
-  };
-  say("",
-      "numbers in the KV cache for each token, 2 layers: H_kv = 4: " + std::to_string(cached(4)) +
-          ", 2: " + std::to_string(cached(2)) + ", 1: " + std::to_string(cached(1)));
-  for (const std::size_t kv : {2u, 1u})
-    claim("H_kv = " + std::to_string(kv) + ": smaller by the factor H / H_kv",
-          cached(kv) * (H / kv) == cached(H), std::to_string(cached(kv)));
+  check("grouped attention by hand = nn::MultiHeadAttention", grouped_attention(block.attention, x),
+        block.attention(x, {true}));
+  std::vector<std::size_t> numbers;
+  for (const std::size_t kv_heads : {4u, 2u, 1u}) {
+    nn::GptConfig config = variants_of(64).back().config;
+    config.kv_heads = kv_heads;
+    numbers.push_back(2 * config.layers * nn::GptCache(config).blocks[0].keys.size(-1));
+  }
+  show_cache(numbers);
+  say();
 }
 
 void whole_block(const nn::Block& block, const Tensor& x) {
   section("The whole block");
-  say("Fifth: Llama's linear layers have no biases. That is all:", "",
-      "  x = x + attention(rms_norm(x))     grouped queries, rotary",
-      "  x = x + swiglu(rms_norm(x))", "");
-  check("Llama's block by hand = nn::Block", block_by_hand(block, select(x, 0, 0).value()),
-        select(block(x, nn::AttentionMask{true}), 0, 0));
-  say("", "heed has an option for each change; it has no biases by default:", "",
-      "  ./heed train --norm rms --positions rotary --mlp swiglu --kv-heads 2");
+  check("Llama's block by hand = nn::Block", llama_block(block, x), block(x, {true}));
+  say();
 }
 
-void compare_variants(const Text& text, const std::vector<Variant>& variants) {
+// ---- which change matters?
+
+// The play in three parts: 80 % to train, 10 % to choose learning rates, 10 % to report.
+struct Text {
+  Harbour play;
+  std::size_t size = play.training.size * 8 / 9;
+  Split training{&play.corpus, 0, size, "training"};
+  Split tuning{&play.corpus, size, play.training.size - size, "tuning"};
+
+  Batch windows(const Split& part) const {
+    const std::size_t N = (part.size - 1) / T;
+    Batch b{play.corpus.ids(part.begin, N * T), play.corpus.ids(part.begin + 1, N * T)};
+    b.inputs.reshape({N, T}), b.targets.reshape({N, T});
+    return b;
+  }
+};
+
+nn::Gpt train(const Variant& variant, double lr, std::uint64_t seed, std::int64_t steps,
+              const Text& text) {
+  Generator g(seed), windows(1000 + seed);  // all variants of a seed see the same windows
+  Parameters parameters;
+  const nn::Gpt model(Scope(parameters, g), variant.config);
+  for (Tensor p : parameters)  // GPT-2's 0.02 is meant for a width of 768, not of 48
+    if (p.dim() == 2) p.mutable_value() *= 3;
+  optim::AdamWOptions options;
+  options.beta2 = 0.99, options.weight_decay = 0.1, options.decay_vectors = false;
+  optim::AdamW optimizer(parameters.tensors(), options);
+  const optim::WarmupCosine rate{lr, lr / 10, 30, steps};
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const Batch batch = random_batch(text.training, 12, T, windows);
+    optim::zero_grad(parameters.tensors());
+    backward(model.loss(batch.inputs, batch.targets));
+    optim::clip_grad_norm(parameters.tensors(), 1);
+    optimizer.set_lr(rate.at(step));
+    optimizer.step();
+  }
+  return model;
+}
+
+// The losses of several seeds on the windows of one part of the text.
+std::vector<double> losses(const Variant& variant, double lr, std::uint64_t seeds,
+                           std::uint64_t first_seed, std::int64_t steps, const Text& text,
+                           const Split& part) {
+  const Batch windows = text.windows(part);
+  return in_threads<double>(seeds, [&](std::uint64_t seed) {
+    const nn::Gpt model = train(variant, lr, first_seed + seed - 1, steps, text);
+    const NoGrad no_grad;
+    return model.loss(windows.inputs, windows.targets).item();
+  });
+}
+
+const std::int64_t steps = in_brief(400, 80);
+
+std::vector<TuningRow> sweep(const Text& text) {
+  std::vector<TuningRow> rows;
+  for (const Variant& v : variants_of(text.play.vocab_size()))
+    for (const double rate : {0.003, 0.006, 0.012, 0.024}) {
+      const Estimate e = estimate(losses(v, rate, 3, 11, steps, text, text.tuning));
+      rows.push_back({v.name, rate, e.mean, e.standard_error});
+    }
+  return rows;
+}
+
+void which_change(const Text& text, const Guess& guess) {
   section("Which change matters?");
-  const std::int64_t steps = in_brief(400, 60);
-  say("We make the changes one after the other and train each model on lesson 15's",
-      "play, with the same batches and number of steps. Each model has the best of six",
-      "learning rates from 0.004 to 0.0226: 0.0057 with grouped queries and for Llama,",
-      "0.016 for the others. We chose them with other seeds, but by the loss on the",
-      "same validation windows, so the losses below are slightly too low. The initial",
-      "weights are three times as large as GPT-2's, because our width is 48, not 768.",
-      "Losses are those of the validation part, in nats per character: means of 3 seeds",
-      "+- standard error. 'change' is the difference from the row above, of the same",
-      "seeds. 'time' is the processor time of a step, relative to GPT-2's. In the last",
-      "row Llama trains for as much time as GPT-2:", "");
-  check("changes of the number of parameters by hand = counted", parameter_changes_by_hand(),
-        parameter_changes(variants), 0);
-  const std::vector<double> ratios = time_ratios(text, variants, brief() ? 4 : 40);
-  std::vector<Losses> all;
-  for (const Variant& variant : variants)
-    all.push_back(train_seeds(text, variant, steps, brief() ? 1 : 3));
-  const auto equal_time = std::int64_t(double(steps) / ratios.back());
-  const Losses longer = brief() ? all.back() : train_seeds(text, variants.back(), equal_time, 3);
-  quote(table_of_variants(variants, all, ratios, steps, longer, equal_time));
-  claim("rotary: each seed's loss falls by more than 0.05", least_fall(all[1], all[2]) > 0.05,
-        decimal(least_fall(all[1], all[2]), 4));
-  claim("Llama: each seed's loss is lower than GPT-2's", least_fall(all[0], all[5]) > 0,
-        decimal(least_fall(all[0], all[5]), 4));
-  picture(lesson, "variants",
-          {all[0].curve, all[1].curve, all[2].curve, all[3].curve, all[5].curve},
-          {"training loss, first seed: rotary positions make the largest difference", "step"});
-  say("", "Rotary positions are the only change with a clear effect on the loss here. The",
-      "likely reason: rotary scores contain distances from the first step, GPT-2 must",
-      "learn them. The other four changes are within about one standard error of 0: 400",
-      "steps on this text do not show whether they help. (The change in the last row is",
-      "the effect of more steps.) Nor were all made for the loss: RMSNorm is meant to",
-      "save time, grouped queries save memory. Llama also has 12 % fewer parameters. A",
-      "longer training may give another table.");
+  const std::vector<Variant> variants = variants_of(text.play.vocab_size());
+  const std::vector<double> times = time_ratios(variants.size(), [&](std::size_t v) {
+    train(variants[v], variants[v].rate, 1, in_brief(10, 2), text);
+  });
+  std::vector<Row> rows;
+  for (std::size_t v = 0; v < variants.size(); ++v)
+    rows.push_back({variants[v].name, nn::parameter_count(variants[v].config), times[v], steps,
+                    losses(variants[v], variants[v].rate, 5, 1, steps, text, text.play.held_out)});
+  const auto equal_time = std::int64_t(double(steps) / times.back());
+  const Variant& llama = variants.back();
+  rows.push_back({"Llama, equal time", rows.back().parameters, times.back(), equal_time,
+                  losses(llama, llama.rate, 5, 1, equal_time, text, text.play.held_out)});
+  quote(table_of_rows(rows));
+  claim_fall("rotary positions lower the loss", rows[2].losses, rows[3].losses);
+  claim_fall("Llama's loss is below GPT-2's", rows[0].losses, rows[5].losses);
+  guess.compare(trained(estimate(rows[5].losses).mean));
+  say();
+  picture_of_changes(rows);
+  say({{"rotary", trained(-estimate(changes(rows[2], rows[3])).mean)},
+       {"biases", trained(estimate(changes(rows[4], rows[5])).mean)}});
 }
 
 int main() {
-  set_num_threads(1);  // the arrays are so small that a second thread would slow them down
-  opening({"to turn GPT-2's block into Llama's, and when induction heads appear",
-           "rms_norm(x) = x / sqrt(mean(x^2) + eps) * weight     x (C): a row\n"
-           "(R_t q_t) . (R_s k_s) = q_t . (R_(s-t) k_s)          q_t, k_s (D)\n"
-           "R_t: the rotation by the angles of position t\n"
-           "swiglu(x) = W_down (silu(W_gate x) * W_up x)         W_up (8C/3, C)",
-           "Touvron et al., \"LLaMA: Open and Efficient Foundation Language\n"
-           "Models\", 2.2 (2023); Zhang and Sennrich, \"Root Mean Square Layer\n"
-           "Normalization\" (2019); Su et al., \"RoFormer: Enhanced Transformer\n"
-           "with Rotary Position Embedding\", 3.2 (2021); Shazeer, \"GLU Variants\n"
-           "Improve Transformer\" (2020); Ainslie et al., \"GQA: Training\n"
-           "Generalized Multi-Query Transformer Models from Multi-Head\n"
-           "Checkpoints\", 2.2 (2023); Olsson et al., \"In-context Learning and\n"
-           "Induction Heads\" (2022)",
-           "nn.RMSNorm; F.silu; F.scaled_dot_product_attention(enable_gqa=True)"});
+  set_num_threads(1);  // each model has a thread of its own
   const Text text;
-  const std::vector<Variant> variants = variants_of(text.vocabulary.size());
+  if (tuning()) return write_tuning("loss on the tuning part, seeds 11 to 13", sweep(text));
+  opening();
+  const Guess guess("the loss of the Llama");
   Generator g(5);
   Parameters parameters;
-  const nn::Block block({parameters, g}, variants.back().config);
+  const nn::Block block({parameters, g}, variants_of(64).back().config);
   for (Tensor p : parameters)  // norms with weights other than 1
     if (p.dim() == 1) p.mutable_value() = g.uniform({C}, 0.5, 1.5);
   const Tensor x(g.randn({1, 10, C}));  // (1, T, C)
-  the_norm(block.norm1, select(x, 0, 0));
+  section("Side by side");
+  picture("25_from_gpt2_to_llama", "blocks", blocks_graph);
+  norm_and_mlp(block, x);
   rotary_positions();
-  the_mlp(block.mlp, select(x, 0, 0));
-  grouped_queries(block.attention, x);
+  grouped_queries(block, x);
   whole_block(block, x);
-  compare_variants(text, variants);
-  Generator fresh(7);
-  const Repeats test = new_repeats(fresh, 64);
-  remove_heads_and_keys(phase_change(lesson, test), test);
-  say("", "The next lesson reads the files of a published model: 26_inside_bert.");
-  questions(
-      "In new_repeats (repeats.hpp) write g.randint(16, 17, {B}): all periods are\n"
-      "16. What does one layer learn now?",
-      "In InductionModel::llama (repeats.hpp) delete the line of c.positions: the\n"
-      "positions are then learned. When does the loss fall now?",
-      "In triple_weights (variants.hpp) write Real(1) in place of Real(3). What\n"
-      "changes in both tables?");
+  which_change(text, guess);
+  if (appendix("How the learning rates were chosen")) {
+    std::vector<ChosenRate> chosen;
+    for (const Variant& v : variants_of(64)) chosen.push_back({v.name, v.rate});
+    show_tuning("loss (nats per character)", chosen);
+  }
+  ending();
 }
