@@ -1,129 +1,150 @@
-// 21 uses_the_encoder: compares attention weights with loops in double, for several sizes, and
-// changes one encoder state, or the decoder's state, to see which weights depend on it.
+// 21 both_paths: compares weights, context vectors and gradients with those of autograd, for
+// several sizes, and says which path of the gradient is missing.
 
 #include <cmath>
+#include <limits>
 
+#include "additive.hpp"
 #include "exercise.hpp"
+#include "heed/ops/mask.hpp"
 
 using namespace heed;
 
-Array attention_weights(const Array& s, const Array& H, const Array& W, const Array& U,
-                        const Array& v, const Array& P, const std::vector<std::size_t>& lengths);
+Attention attention(const Inputs& x);
+Gradients gradients(const Inputs& x, const Array& dc);
 
 namespace {
 
-struct Problem {
-  Array s, H;                        // (B, C) and (B, S, D)
-  Array W, U, v, P;                  // (A, C), (A, D), (A) and (M, C)
-  std::vector<std::size_t> lengths;  // of B lines
-};
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Sizes {
-  std::size_t A, C, D;
+  std::size_t S, A, C, D;
 };
 
-Problem random_problem(std::uint64_t seed, const std::vector<std::size_t>& lengths, std::size_t S,
-                       const Sizes& n) {
+Inputs random_inputs(std::uint64_t seed, const std::vector<std::size_t>& lengths, const Sizes& n) {
   Generator g(seed);
   const std::size_t B = lengths.size();
-  return {g.randn({B, n.C}),
-          g.randn({B, S, n.D}),
-          g.randn({n.A, n.C}),
-          g.randn({n.A, n.D}),
-          g.randn({n.A}),
-          g.randn({S + 3, n.C}),
-          lengths};
+  return {g.randn({B, n.C}),   g.randn({B, n.S, n.D}), g.randn({n.A, n.C}),
+          g.randn({n.A, n.D}), g.randn({n.A}),         lengths};
 }
 
-Array got(const Problem& p) { return attention_weights(p.s, p.H, p.W, p.U, p.v, p.P, p.lengths); }
+// True at padding: (B, S).
+Mask padding_of(const Inputs& x) {
+  Mask padding = mask({x.H.shape(0), x.H.shape(1)});
+  for (std::size_t b = 0; b < x.H.shape(0); ++b)
+    for (std::size_t j = x.lengths[b]; j < x.H.shape(1); ++j) padding(b, j) = true;
+  return padding;
+}
 
-// First U h_j for all positions, then W s, then the scores: another order than the formula's.
-Array expected(const Problem& p) {
-  const std::size_t B = p.H.shape(0), S = p.H.shape(1), A = p.v.size();
-  xt::xarray<double> keys = xt::zeros<double>({B, S, A});
-  for (std::size_t i = 0; i < p.H.size(); ++i) {
-    const std::size_t d = i % p.H.shape(2), j = i / p.H.shape(2) % S, b = i / p.H.shape(2) / S;
-    for (std::size_t a = 0; a < A; ++a) keys(b, j, a) += double(p.U(a, d)) * double(p.H(b, j, d));
+// The weights and the context vectors as tensors that know how they were computed. `values` (B, S,
+// D) are weighted, `keys` (B, S, D) are scored; usually both are H.
+struct Graph {
+  Graph(const Inputs& x, const Tensor& s, const Tensor& keys, const Tensor& values, const Tensor& W,
+        const Tensor& U, const Tensor& v) {
+    const Tensor hidden = tanh(unsqueeze(linear(s, W), 1) + linear(keys, U));  // (B, S, A)
+    const Tensor scores = squeeze(matmul(hidden, unsqueeze(v, -1)), -1);       // (B, S)
+    weights = softmax(masked_fill(scores, padding_of(x), -infinity), -1);
+    context = squeeze(matmul(unsqueeze(weights, 1), values), 1);  // (B, D)
   }
-  Array weights = zeros({B, S});
-  for (std::size_t b = 0; b < B; ++b) {
-    std::vector<double> e(p.lengths[b], 0);
-    for (std::size_t a = 0; a < A; ++a) {
-      double query = 0;
-      for (std::size_t c = 0; c < p.s.shape(1); ++c) query += double(p.W(a, c)) * double(p.s(b, c));
-      for (std::size_t j = 0; j < e.size(); ++j)
-        e[j] += double(p.v(a)) * std::tanh(query + keys(b, j, a));
-    }
-    for (std::size_t j = 0; j < e.size(); ++j) {
-      double sum = 0;  // 1 / weight
-      for (const double other : e) sum += std::exp(other - e[j]);
-      weights(b, j) = Real(1 / sum);
-    }
-  }
-  return weights;
+  Tensor weights, context;
+};
+
+Attention expected_attention(const Inputs& x) {
+  const Tensor H(x.H);
+  const Graph graph(x, Tensor(x.s), H, H, Tensor(x.W), Tensor(x.U), Tensor(x.v));
+  return {graph.weights.value(), graph.context.value()};
 }
 
-double largest_change(const Array& x, const Array& y, std::size_t b) {
-  double change = 0;
-  for (std::size_t j = 0; j < x.shape(1); ++j)
-    change = std::max(change, std::abs(double(x(b, j)) - double(y(b, j))));
-  return change;
+struct Expected {
+  Gradients all;
+  Array as_value, as_key;  // the two parts of the gradient of H
+};
+
+Tensor leaf(const Array& x) { return Tensor(x, /*requires_grad=*/true); }
+
+Expected expected_gradients(const Inputs& x, const Array& dc) {
+  const Tensor s = leaf(x.s), keys = leaf(x.H), values = leaf(x.H), W = leaf(x.W), U = leaf(x.U),
+               v = leaf(x.v);
+  backward(Graph(x, s, keys, values, W, U, v).context, dc);
+  return {{s.grad(), keys.grad() + values.grad(), W.grad(), U.grad(), v.grad()},
+          values.grad(),
+          keys.grad()};
 }
 
-// Changes h_j of line b, for each position of each line.
-void change_encoder_states(const Problem& p) {
-  const Array before = got(p);
-  for (std::size_t b = 0; b < p.H.shape(0); ++b)
-    for (std::size_t j = 0; j < p.H.shape(1); ++j) {
-      Problem changed = p;
-      for (std::size_t d = 0; d < p.H.shape(2); ++d) changed.H(b, j, d) += d % 2 == 0 ? 1 : -1;
-      const Array after = got(changed), right_before = expected(p), right_after = expected(changed);
+bool is_close(const Array& a, const Array& b) { return xt::allclose(a, b, 1e-4, 1e-4); }
+
+void judge_attention(const std::string& name, const Inputs& x) {
+  const Attention got = attention(x), right = expected_attention(x);
+  expect(name + ": the weights", got.weights, right.weights);
+  expect(name + ": the context vectors", got.context, right.context, 1e-4);
+}
+
+void judge_gradients(const std::string& name, const Inputs& x, std::uint64_t seed) {
+  Generator g(seed);
+  const Array dc = g.randn({x.H.shape(0), x.H.shape(2)});
+  const Gradients got = gradients(x, dc);
+  const Expected right = expected_gradients(x, dc);
+  expect(name + ": the gradient of v", got.v, right.all.v, 1e-4);
+  expect(name + ": the gradient of W", got.W, right.all.W, 1e-4);
+  expect(name + ": the gradient of U", got.U, right.all.U, 1e-4);
+  expect(name + ": the gradient of s", got.s, right.all.s, 1e-4);
+  expect(name + ": the gradient of H", got.H, right.all.H, 1e-4);
+  if (shape_of(got.H) != shape_of(x.H) || is_close(got.H, right.all.H)) return;
+  if (is_close(got.H, right.as_value)) say("           as if h_j were a value only, and no key");
+  if (is_close(got.H, right.as_key)) say("           as if h_j were a key only, and no value");
+}
+
+// A change of one encoder state must change its weight, unless it is padding.
+void change_encoder_states(const Inputs& x) {
+  const Array before = attention(x).weights;
+  for (std::size_t b = 0; b < x.H.shape(0); ++b)
+    for (std::size_t j = 0; j < x.H.shape(1); ++j) {
+      Inputs changed = x;
+      for (std::size_t d = 0; d < x.H.shape(2); ++d) changed.H(b, j, d) += d % 2 == 0 ? 1 : -1;
+      const Array after = attention(changed).weights;
+      const double change = std::abs(double(after(b, j)) - double(before(b, j)));
       const std::string state = "h_" + std::to_string(j) + " of line " + std::to_string(b);
-      const double change = double(after(b, j)) - double(before(b, j)),
-                   right = double(right_after(b, j)) - double(right_before(b, j));
-      const std::string what = j < p.lengths[b]
-                                   ? "a change of " + state + " changes its weight"
-                                   : state + " is padding: changing it changes no weight";
-      expect(what, std::abs(change - right) < 1e-5,
-             "the weight of position " + std::to_string(j) + " changes by " + decimal(change, 4) +
-                 " instead of " + decimal(right, 4) +
-                 (change == 0 && right != 0 ? ": it does not depend on this state" : ""));
-      for (std::size_t other = 0; other < p.H.shape(0); ++other)
-        if (other != b && largest_change(after, before, other) > 0)
-          expect("a change of " + state + " changes no other line", false,
-                 "the weights of line " + std::to_string(other) + " change");
+      if (j < x.lengths[b])
+        expect("another " + state + " has another weight", change > 1e-6,
+               "its weight does not depend on it");
+      else
+        expect(state + " is padding: it changes no weight", xt::allclose(after, before, 0, 0),
+               "a weight changes");
     }
 }
 
-// The decoder's state decides which positions are attended to.
-void change_decoder_state(const Problem& p) {
-  Problem changed = p;
-  for (std::size_t c = 0; c < p.s.shape(1); ++c) changed.s(1, c) = -p.s(1, c);
-  const Array before = got(p), after = got(changed);
-  expect("another decoder state of line 1 changes the weights of line 1",
-         largest_change(before, after, 1) > 1e-3,
-         "they stay the same: is W s in the score, and inside tanh?");
-  expect("another decoder state of line 1 leaves the weights of line 0 as they are",
-         largest_change(before, after, 0) == 0,
-         "they change by " + decimal(largest_change(before, after, 0), 4));
+// Padding of any numbers: the gradients of all parameters stay the same.
+void judge_padding(const Inputs& x) {
+  Inputs other = x;
+  for (std::size_t b = 0; b < x.H.shape(0); ++b)
+    for (std::size_t j = x.lengths[b]; j < x.H.shape(1); ++j)
+      for (std::size_t d = 0; d < x.H.shape(2); ++d) other.H(b, j, d) = 1000;
+  const Array dc = ones({x.H.shape(0), x.H.shape(2)});
+  const Gradients a = gradients(x, dc), b = gradients(other, dc);
+  expect("other numbers in the padding change no gradient",
+         is_close(a.v, b.v) && is_close(a.W, b.W) && is_close(a.U, b.U) && is_close(a.s, b.s) &&
+             is_close(a.H, b.H),
+         "one changes");
 }
 
 }  // namespace
 
 int main() {
-  const Problem two_lines = random_problem(1, {4, 3}, 4, {3, 2, 5});
-  expect("the weights of two lines, by loops", got(two_lines), expected(two_lines));
-  change_encoder_states(two_lines);
-  change_decoder_state(two_lines);
-  const Problem wide = random_problem(2, {7, 2, 5}, 7, {8, 6, 3});
-  expect("three lines with padding", got(wide), expected(wide));
-  const Problem one = random_problem(3, {1, 5}, 5, {4, 3, 2});
-  expect("a line of a single position", got(one), expected(one));
-  Problem saturated = random_problem(4, {6, 6}, 6, {5, 4, 3});
-  saturated.W *= Real(20), saturated.U *= Real(20);
-  expect("a saturated tanh", got(saturated), expected(saturated), 1e-4);
-  Problem other = two_lines;
-  other.P *= Real(-3);
-  expect("another P changes nothing", got(other), got(two_lines), 0);
+  const Inputs two = random_inputs(1, {4, 3}, {4, 3, 2, 5}),
+               three = random_inputs(2, {7, 2, 5}, {7, 8, 6, 3}),
+               single = random_inputs(3, {1, 5}, {5, 4, 3, 2});
+  Inputs saturated = random_inputs(4, {6, 6}, {6, 5, 4, 3});
+  saturated.W *= Real(4), saturated.U *= Real(4), saturated.v *= Real(4);
+  judge_attention("two lines", two);
+  change_encoder_states(two);
+  judge_attention("three lines with padding", three);
+  judge_attention("a line of a single position", single);
+  judge_attention("large scores", saturated);
+  judge_gradients("one line", random_inputs(5, {4}, {4, 3, 2, 5}), 11);
+  judge_gradients("two lines", two, 12);
+  judge_gradients("three lines with padding", three, 13);
+  judge_gradients("a line of a single position", single, 14);
+  judge_gradients("large scores", saturated, 15);
+  judge_padding(three);
   return verdict();
 }

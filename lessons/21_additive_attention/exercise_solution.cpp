@@ -1,57 +1,88 @@
-// 21 uses_the_encoder: attention weights that depend on the encoder's states.
+// 21 both_paths: additive attention and its gradients, by loops.
 //
-// Scores from the decoder's state alone are called LOCATION-BASED (Luong et al. 2015, "Effective
-// Approaches to Attention-based Neural Machine Translation", equation 8; a much-read PyTorch
-// tutorial used such scores for years). The encoder's states are then values only. Here row j of a
-// matrix P times the decoder's state s is the score of position j. Such a model trains, and its
-// loss falls (lesson 21, question 3). But it cannot search the text: no weight depends on the state
-// at its position.
+// Write the attention of Bahdanau, Cho and Bengio (2014) without autograd. For line b of a batch,
+// with the decoder's state s (row b of x.s) and the encoder's states h_j (x.H, row j of line b):
 //
-// Write the additive score of Bahdanau, Cho and Bengio (2014), for line b of a batch and position j
-// of this line:
+//   e_j = v . tanh(W s + U h_j)      the score of position j
+//   a = softmax(e)                   the weights of the positions 0 to lengths[b] - 1
+//   c = sum over j of a_j h_j        the context vector
 //
-//   e_j = v . tanh(W s + U h_j)
+// attention() returns the weights and the context vectors. gradients() gets dc (B, D), the gradient
+// of a loss with respect to the context vectors, and returns the gradients with respect to s, H, W,
+// U and v (lesson 06 has the softmax). The loss depends on h_j by two paths: h_j is a value, and it
+// is a key. Padding has the weight 0 and the gradient 0, whatever its numbers are. All sizes
+// differ.
 //
-//   s (B, C) has the decoder's state s of each line, H (B, S, D) the encoder's states h_j of each
-//   line. W (A, C), U (A, D), v (A): A is the width of the hidden layer. B, S, A, C and D differ.
-//
-// attention_weights below computes the softmax of your scores. The judge compares the weights with
-// its own, and it changes one encoder state and checks whether the weight of its position changes.
-// As handed out, no weight changes.
+// The judge computes the same with autograd. As handed out, the scores are taken from the decoder's
+// state alone, so all weights are equal, and only one of the two paths has a gradient. (Scores that
+// use no encoder state are called LOCATION-BASED: Luong et al. 2015, equation 8. A much-read
+// PyTorch tutorial used such scores for years. The model trains, its loss falls, and it cannot
+// search.)
 
 #include <algorithm>
 #include <cmath>
 
+#include "additive.hpp"
 #include "exercise.hpp"
 
 using namespace heed;
 
 // Your part begins here.
-// The score of position j of line b. P is not needed.
-double score(const Array& s, const Array& H, const Array& W, const Array& U, const Array& v,
-             const Array&, std::size_t b, std::size_t j) {
-  double sum = 0;
-  for (std::size_t a = 0; a < v.size(); ++a) {
-    double hidden = 0;
-    for (std::size_t c = 0; c < s.shape(1); ++c) hidden += double(W(a, c)) * double(s(b, c));
-    for (std::size_t d = 0; d < H.shape(2); ++d) hidden += double(U(a, d)) * double(H(b, j, d));
-    sum += double(v(a)) * std::tanh(hidden);
+// The hidden layer of line b and position j: A numbers.
+std::vector<double> hidden_layer(const Inputs& x, std::size_t b, std::size_t j) {
+  std::vector<double> hidden(x.v.size(), 0);
+  for (std::size_t a = 0; a < hidden.size(); ++a) {
+    for (std::size_t c = 0; c < x.s.shape(1); ++c) hidden[a] += double(x.W(a, c)) * x.s(b, c);
+    for (std::size_t d = 0; d < x.H.shape(2); ++d) hidden[a] += double(x.U(a, d)) * x.H(b, j, d);
+    hidden[a] = std::tanh(hidden[a]);
   }
-  return sum;
+  return hidden;
+}
+
+Attention attention(const Inputs& x) {
+  Attention result{zeros({x.H.shape(0), x.H.shape(1)}), zeros({x.H.shape(0), x.H.shape(2)})};
+  for (std::size_t b = 0; b < x.H.shape(0); ++b) {
+    std::vector<double> e(x.lengths[b], 0);
+    double sum = 0;
+    for (std::size_t j = 0; j < e.size(); ++j) {
+      const std::vector<double> hidden = hidden_layer(x, b, j);
+      for (std::size_t a = 0; a < hidden.size(); ++a) e[j] += double(x.v(a)) * hidden[a];
+    }
+    const double maximum = *std::max_element(e.begin(), e.end());
+    for (double& score : e) sum += score = std::exp(score - maximum);
+    for (std::size_t j = 0; j < e.size(); ++j) {
+      result.weights(b, j) = Real(e[j] / sum);
+      for (std::size_t d = 0; d < x.H.shape(2); ++d)
+        result.context(b, d) += result.weights(b, j) * x.H(b, j, d);
+    }
+  }
+  return result;
+}
+
+Gradients gradients(const Inputs& x, const Array& dc) {
+  const Array weights = attention(x).weights;
+  Gradients g = no_gradients(x);
+  for (std::size_t b = 0; b < x.H.shape(0); ++b) {
+    std::vector<double> da(x.lengths[b], 0);  // the gradient of each weight
+    double mean = 0;
+    for (std::size_t j = 0; j < da.size(); ++j) {
+      for (std::size_t d = 0; d < dc.shape(1); ++d) da[j] += double(dc(b, d)) * x.H(b, j, d);
+      mean += weights(b, j) * da[j];
+    }
+    for (std::size_t j = 0; j < da.size(); ++j) {
+      const std::vector<double> hidden = hidden_layer(x, b, j);
+      const double de = weights(b, j) * (da[j] - mean);  // the gradient of the score
+      for (std::size_t d = 0; d < dc.shape(1); ++d) g.H(b, j, d) += weights(b, j) * dc(b, d);
+      for (std::size_t a = 0; a < hidden.size(); ++a) {
+        const double dz = de * x.v(a) * (1 - hidden[a] * hidden[a]);  // that of W s + U h_j
+        g.v(a) += Real(de * hidden[a]);
+        for (std::size_t c = 0; c < x.s.shape(1); ++c) g.W(a, c) += Real(dz * x.s(b, c));
+        for (std::size_t c = 0; c < x.s.shape(1); ++c) g.s(b, c) += Real(dz * x.W(a, c));
+        for (std::size_t d = 0; d < dc.shape(1); ++d) g.U(a, d) += Real(dz * x.H(b, j, d));
+        for (std::size_t d = 0; d < dc.shape(1); ++d) g.H(b, j, d) += Real(dz * x.U(a, d));
+      }
+    }
+  }
+  return g;
 }
 // Your part ends here.
-
-// The attention weights (B, S). Line b has lengths[b] positions; padding follows, with weight 0.
-Array attention_weights(const Array& s, const Array& H, const Array& W, const Array& U,
-                        const Array& v, const Array& P, const std::vector<std::size_t>& lengths) {
-  Array weights = zeros({H.shape(0), H.shape(1)});
-  for (std::size_t b = 0; b < H.shape(0); ++b) {
-    std::vector<double> scores;
-    for (std::size_t j = 0; j < lengths[b]; ++j) scores.push_back(score(s, H, W, U, v, P, b, j));
-    const double maximum = *std::max_element(scores.begin(), scores.end());
-    double sum = 0;
-    for (double& e : scores) sum += e = std::exp(e - maximum);
-    for (std::size_t j = 0; j < lengths[b]; ++j) weights(b, j) = Real(scores[j] / sum);
-  }
-  return weights;
-}

@@ -1,15 +1,20 @@
-// 22 patches: checks every number of the patches of several images. The numbers of the images are
-// all different, so that a wrong number tells which pixel it comes from.
+// 22 larger_images: checks every number of the patches of several images. The numbers of the images
+// are all different, so that a wrong number tells which pixel it comes from. Position encodings are
+// compared with weights of all old patches, max(0, 1 - distance) in rows and in columns.
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "exercise.hpp"
+#include "grid_size.hpp"
 #include "heed/array/shape.hpp"
 #include "heed/nn/layers.hpp"
 
 using namespace heed;
 
 Array patches_of(const Array& images, std::size_t P);
+Array resized_positions(const Array& positions, const GridSize& from, const GridSize& to);
 
 namespace {
 
@@ -106,6 +111,83 @@ void judge_embeddings() {
   expect(what, largest < 1e-5, "a number differs by " + decimal(largest, 4));
 }
 
+// The weight of old row i of `from` rows for new row y of `to` rows.
+double weight_of(std::size_t i, std::size_t from, std::size_t y, std::size_t to) {
+  const double centre = (2 * double(y) + 1) * double(from) / (2 * double(to)) - 0.5;
+  const double inside = std::clamp(centre, 0.0, double(from) - 1);
+  return std::max(0.0, 1 - std::abs(inside - double(i)));
+}
+
+Array expected_positions(const Array& positions, const GridSize& from, const GridSize& to) {
+  Array resized = zeros({1 + to.rows * to.columns, positions.shape(1)});
+  xt::row(resized, 0) = xt::row(positions, 0);
+  for (std::size_t m = 0; m < to.rows * to.columns; ++m)
+    for (std::size_t n = 0; n < from.rows * from.columns; ++n) {
+      const double weight = weight_of(n / from.columns, from.rows, m / to.columns, to.rows) *
+                            weight_of(n % from.columns, from.columns, m % to.columns, to.columns);
+      for (std::size_t c = 0; c < positions.shape(1); ++c)
+        resized(1 + m, c) += Real(weight) * positions(1 + n, c);
+    }
+  return resized;
+}
+
+std::string text_of(const GridSize& size) {
+  return std::to_string(size.rows) + " x " + std::to_string(size.columns);
+}
+
+// Compares the rows of the resized encodings, and names the first patch that is wrong.
+void judge_positions(const std::string& what, const GridSize& from, const GridSize& to,
+                     const Array& positions) {
+  const std::string name = what + ", " + text_of(from) + " to " + text_of(to);
+  const Array got = resized_positions(positions, from, to),
+              right = expected_positions(positions, from, to);
+  if (shape_of(got) != shape_of(right))
+    return expect(name, false,
+                  "expected shape " + str(shape_of(right)) + ", got shape " + str(shape_of(got)));
+  for (std::size_t n = 0; n < got.shape(0); ++n)
+    for (std::size_t c = 0; c < got.shape(1); ++c) {
+      if (std::abs(got(n, c) - right(n, c)) < 1e-4) continue;
+      const std::size_t m = n - 1;
+      const std::string whose = n == 0 ? "[CLS]"
+                                       : "the patch in row " + std::to_string(m / to.columns) +
+                                             ", column " + std::to_string(m % to.columns);
+      return expect(name, false,
+                    "number " + std::to_string(c) + " of " + whose + " must be " +
+                        decimal(right(n, c), 4) + ", but is " + decimal(got(n, c), 4));
+    }
+  expect(name, true, "");
+}
+
+void judge_positions(const GridSize& from, const GridSize& to, std::uint64_t seed) {
+  Generator g(seed);
+  judge_positions("random encodings", from, to, g.randn({1 + from.rows * from.columns, 3}));
+}
+
+// Encodings that contain the row and the column of each patch. [CLS] has 100 and 200.
+Array coordinates(const GridSize& size) {
+  Array positions = zeros({1 + size.rows * size.columns, 2});
+  positions(0, 0) = 100, positions(0, 1) = 200;
+  for (std::size_t n = 0; n < size.rows * size.columns; ++n) {
+    positions(1 + n, 0) = Real(n / size.columns);
+    positions(1 + n, 1) = Real(n % size.columns);
+  }
+  return positions;
+}
+
+void judge_all_positions() {
+  judge_positions("[CLS] and one patch stay", {1, 1}, {1, 1}, coordinates({1, 1}));
+  judge_positions("one patch for all", {1, 1}, {2, 3}, coordinates({1, 1}));
+  judge_positions("the same grid", {2, 3}, {2, 3}, coordinates({2, 3}));
+  judge_positions("rows and columns", {2, 2}, {4, 4}, coordinates({2, 2}));
+  judge_positions("rows and columns", {3, 2}, {3, 5}, coordinates({3, 2}));
+  judge_positions("rows and columns", {2, 5}, {7, 3}, coordinates({2, 5}));
+  judge_positions({4, 4}, {8, 8}, 1);
+  judge_positions({6, 6}, {8, 12}, 2);
+  judge_positions({3, 5}, {5, 3}, 3);
+  judge_positions({8, 6}, {3, 4}, 4);
+  judge_positions({1, 6}, {2, 9}, 5);
+}
+
 }  // namespace
 
 int main() {
@@ -118,5 +200,6 @@ int main() {
   judge("patches of one pixel", {2, 2, 3, 2, 1});
   judge("three images, three channels, all sizes different", {3, 2, 8, 12, 4});
   judge_embeddings();
+  judge_all_positions();
   return verdict();
 }
