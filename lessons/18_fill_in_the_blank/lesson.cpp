@@ -1,5 +1,4 @@
-// 18 fill_in_the_blank: eight masked language models, and in each the head that attends to the
-// noun.
+// 18 fill_in_the_blank: eight masked language models, and the head that attends to the noun.
 //
 // Worth a breakpoint: mask_by_hand. Two random numbers decide what happens to each token.
 

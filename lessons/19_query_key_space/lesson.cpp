@@ -1,5 +1,4 @@
-// 19 query_key_space: the queries and keys of a head as points: maps by t-SNE, and a test by
-// scores.
+// 19 query_key_space: queries and keys of a head as points, maps by t-SNE, and a test by scores.
 //
 // Worth a breakpoint: cosine_by_hand. Each stop is one query with one key.
 

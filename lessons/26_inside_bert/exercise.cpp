@@ -4,7 +4,8 @@
 // first piece is the longest entry of the vocabulary that the word begins with. Each later piece is
 // the longest entry of the form "##..." whose letters the rest of the word begins with, until the
 // word is used up. If at some point no entry fits, the result is the single piece "[UNK]", without
-// the pieces found before. The empty word has no pieces.
+// the pieces found before. The empty word has no pieces. Words contain no #, because BERT splits a
+// text at each #, as at all punctuation.
 //
 // An entry with ## continues a word and never begins one; an entry without ## never continues one.
 //

@@ -1,192 +1,215 @@
-// 26 inside_bert: WordPiece, BERT's layers and files, and the head that attends from [MASK].
+// 26 inside_bert: a BERT computed from its three files: pieces, embeddings, post-norm blocks, head.
 //
-// Before this lesson: 25_from_gpt2_to_llama, the parts of newer models.
-// After it: a real BERT. Its files are read by the same program: ./heed lesson 26 FOLDER
-// A useful breakpoint: pieces_by_hand (in by_hand.hpp). Continue with `next` and print piece().
+// Worth a breakpoint: post_norm_block. Continue with `next`.
 
-#include "by_hand.hpp"
-#include "heads.hpp"
+#include "guess.hpp"
 #include "heed/files/hugging_face.hpp"
+#include "in_threads.hpp"
+#include "measures.hpp"
 
 using namespace heed;
 namespace fs = std::filesystem;
 
-const std::string lesson = "26_inside_bert", folder = "runs/lessons/" + lesson + "/bert";
+const std::string folder = "runs/lessons/26_inside_bert/bert";
 const std::string door = "i was watching the door when [MASK] opened .";
 
-void text_to_ids(const WordPiece& pieces) {
-  section("From text to token ids: WordPiece");
-  say("BERT's tokenizer is WORDPIECE. Like byte-pair encoding (lesson 24) it splits",
-      "rare words. Three steps:", "",
-      "  1. NORMALIZE: lower case, no accents, no control characters.",
-      "  2. Split into words: at white space, and around punctuation.",
-      "  3. Take the longest piece of the vocabulary that the word begins with, then",
-      "     the longest piece '##...' that the rest begins with, and so on. If none",
-      "     fits, the whole word becomes [UNK].", "");
-  const std::string text = "I was WATCHING the Dóor, again!";
-  const std::string normalized = WordPiece::normalized(text);
-  Names split = WordPiece::words_of(normalized), spelled;
-  for (const std::size_t id : pieces.encode(text)) spelled.push_back(pieces.piece(id));
-  say("  text        " + text, "  normalized  " + normalized,
-      "  words       " + joined(split, " | "), "  pieces      " + joined(spelled, " | "), "");
-  std::set<std::string> vocabulary;
-  for (std::size_t id = 0; id < pieces.size(); ++id) vocabulary.insert(pieces.piece(id));
-  Names by_hand;
-  for (const std::string& word : words_by_hand("I was WATCHING the door, when they cried."))
-    for (const std::string& piece : pieces_by_hand(vocabulary, word)) by_hand.push_back(piece);
-  Names one_line;
-  for (const std::size_t id : pieces.encode("I was WATCHING the door, when they cried."))
-    one_line.push_back(pieces.piece(id));
-  claim("pieces by hand = WordPiece::encode", by_hand == one_line, joined(by_hand, " "));
-  claim("'WATCHING' = 'watching', 'Dóor' = 'door': case and accents are lost",
-        pieces.encode("WATCHING Dóor") == pieces.encode("watching door"), normalized);
-  say("", "(Only the start of a word is without ##, so no space is stored. Wu et al. choose",
-      "the pieces by the likelihood of a text; BPE chooses the most frequent pair.)", "",
-      "Four tokens have a task of their own: [CLS] begins each input, [SEP] ends it,",
-      "[MASK] stands for a token to predict, [PAD] fills shorter rows of a batch. They",
-      "are found before step 1. BERT reads:", "");
-  Names tokens, ids;
-  for (const std::size_t id : pieces.encode_sequence(door)) {
-    tokens.push_back(pieces.piece(id));
-    ids.push_back(std::to_string(id));
-  }
-  say("  " + joined(tokens, " "), "  " + joined(ids, " "));
+// BERT's layers, with sizes of our own.
+nn::GptConfig small_bert_config(std::size_t vocab_size) {
+  nn::GptConfig c;
+  c.vocab_size = vocab_size, c.block_size = 16;
+  c.layers = 2, c.heads = 4, c.embed_dim = 32;
+  c.bias = true, c.causal = false, c.norm_eps = 1e-12;
+  c.post_norm = true, c.token_types = 2, c.masked_lm_head = true;
+  return c;
 }
 
-void train_and_write(const fs::path& path) {
-  section("A small BERT, and its files");
-  const std::int64_t steps = in_brief(2000, 700);
-  say("BERT base has 110 million parameters. We train a small one, with such layers,",
-      "on the sentences of lesson 18: 2 blocks, 4 heads, width 32, " + std::to_string(steps) +
-          " steps.",
-      "");
-  set_num_threads(1);  // batches this small are not faster with two
-  SmallBert bert(5);
-  const std::vector<double> losses = train(bert, steps, Generator(19));
-  loss_curves("loss (nats per chosen token)", {series_of("training loss", losses)});
-  say("loss, first step                " + decimal(losses[0], 4),
-      "loss, last 100 steps            " +
-          trained(xt::mean(
-              xt::view(xt::adapt(losses), xt::range(losses.size() - 100, losses.size())))()),
-      "", "A BERT as it is published is a folder with three files: config.json (the sizes),",
-      "vocab.txt (one piece a line) and model.safetensors (the parameters). We write",
-      "our model in this layout. Matrices are (out, in), in both. Only the names", "differ:", "");
+struct SmallBert {
+  SmallBert(std::uint64_t seed, nn::GptConfig config)
+      : generator(seed), gpt(Scope(parameters, generator), config) {
+    for (Tensor weight : parameters)  // as in lesson 18: 0.02 is for large widths
+      if (weight.dim() == 2) weight.mutable_value() *= Real(8);
+  }
+  Parameters parameters;
+  Generator generator;
+  nn::Gpt gpt;
+};
+
+const WordPiece& small_pieces() {
+  static const WordPiece pieces = WordPiece::from_contents(small_vocab_txt());
+  return pieces;
+}
+
+// Trains on batches of 64 sentences of lesson 18, masked as there. Returns the losses.
+std::vector<double> train(const SmallBert& bert, const optim::WarmupCosine& rate, Generator g) {
+  const WordPiece& pieces = small_pieces();
+  const Masking masking = {std::int64_t(pieces.mask()), std::int64_t(*pieces.find(".")), 5,
+                           std::int64_t(pieces.size())};
+  return train(bert.gpt, bert.parameters, rate, [&] {
+    Names texts;
+    for (const Names& words : training_texts(g)) texts.push_back(text_of(words));
+    return masked(ids_of(pieces, texts), masking, g);
+  });
+}
+
+void text_to_ids(const WordPiece& pieces) {
+  section("From text to token ids");
+  const std::string text = "I was WATCHING the Dóor, again!";
+  const std::string normalized = WordPiece::normalized(text);
+  std::vector<std::size_t> ids;
+  for (const std::string& word : WordPiece::words_of(normalized))
+    for (const std::size_t id : pieces.pieces_of(word)) ids.push_back(id);
+  say("text        " + text);
+  say("normalized  " + normalized);
+  say("words       " + joined(WordPiece::words_of(normalized), " | "));
+  say("pieces      " + joined(names_of(pieces, ids), " | "));
+  claim("these pieces = WordPiece::encode of the text", ids == pieces.encode(text), normalized);
+  say();
+  say("  " + joined(names_of(pieces, pieces.encode_sequence(door)), " "));
+  say("  " + joined(numbers_of(pieces.encode_sequence(door)), " "));
+}
+
+// The number of parameters: the elements of all tensors.
+std::size_t count_of(const Parameters& parameters) {
+  std::size_t count = 0;
+  for (const Tensor& p : parameters) count += p.value().size();
+  return count;
+}
+
+void three_files(const SmallBert& bert, const Guess& guess) {
+  section("Three files");
   for (const std::string name :
-       {"token", "token_type", "embedding_norm", "blocks.0.attention.query",
-        "blocks.0.attention.out", "blocks.0.norm1", "blocks.0.mlp.up", "masked_lm.transform"}) {
+       {"token", "token_type", "embedding_norm", "blocks.0.attention.query", "blocks.0.norm1",
+        "blocks.0.mlp.up", "masked_lm.transform"}) {
     const std::string theirs = bert_name(name + ".weight");
     say("  " + pad_right(name, 26) + theirs.substr(0, theirs.rfind('.')));
   }
-  write_bert(bert, path);
-  const ImportedModel imported(path);
-  say("");
-  check("number of parameters: written = read", scalar(Real(bert.parameters.tensors().size())),
-        scalar(Real(imported.parameters.tensors().size())), 0);
-  Real largest = 0;
-  for (const Tensor& p : bert.parameters) {
-    const Array difference = xt::abs(p.value() - imported.parameters.at(p.name()).value());
-    largest = std::max(largest, xt::amax(difference)());
-  }
-  check("largest difference between a number written and read = 0", scalar(largest), scalar(0), 0);
-  const Indices ids = ids_of(bert.pieces, {door});
-  check("logits of the imported model = logits of the trained one", bert.gpt(ids),
-        imported.model(ids), 0);
+  write_bert(bert.gpt.config, bert.parameters, folder);
+  const ImportedModel read(folder);
+  const std::size_t count = count_of(bert.parameters);
+  claim(grouped(double(count)) + " parameters are written and read, as parameter_count() says",
+        count_of(read.parameters) == count && parameter_count(bert.gpt.config) == count, "not so");
+  bool equal = true;
+  for (const Tensor& p : bert.parameters)
+    equal = equal && read.parameters.at(p.name()).value() == p.value();
+  claim("each of them is the same, bit for bit", equal, "one differs");
+  const Indices ids = ids_of(small_pieces(), {door});
+  check("logits of the model that was read = logits of ours", read.model(ids), bert.gpt(ids), 0);
+  say();
+  nn::GptConfig base = small_bert_config(30522);
+  base.block_size = 512, base.layers = 12, base.heads = 12, base.embed_dim = 768;
+  const std::string millions = decimal(double(parameter_count(base)) / 1e6, 1);
+  guess.compare(millions);
+  say({{"millions", millions}});
 }
 
-// The output (1, T, C) of the last block.
-Tensor sum_of_embeddings(const nn::Gpt& gpt, const Indices& ids) {
-  section("The sum of three embeddings");
-  say("Each token is a sum of three vectors: of the piece, of its position, and of its",
-      "TOKEN TYPE (also: segment), which tells two sentences of one input apart. We",
-      "have one sentence: type 0. GPT-2 has no types and no norm here; BERT has both:", "",
-      "  x[t] = LayerNorm(E[id[t]] + P[t] + S[0])", "");
-  const auto T = std::int64_t(ids.shape(1));
-  const Tensor one_line = gpt.norm(gpt.token(ids) + slice(gpt.position->weight, 0, 0, T) +
-                                   slice(gpt.token_type->weight, 0, 0, 1));  // (1, T, C)
-  check("by hand = in one line", embedding_by_hand(gpt, ids), select(one_line, 0, 0), 1e-4);
-  check("in one line = Gpt::embed", one_line, gpt.embed(ids), 1e-4);
-  return one_line;
-}
-
-Tensor post_norm_blocks(const nn::Gpt& gpt, Tensor x) {
-  section("Post-norm blocks");
-  say("GPT-2's blocks (lesson 12) normalize the input of attention and MLP: pre-norm.",
-      "BERT's are those of Vaswani et al.: POST-NORM. The norm follows the sum:", "",
-      "  x = LayerNorm(x + attention(x))      x = LayerNorm(x + mlp(x))", "",
-      "So the residual stream itself is normalized, and no final norm is needed. But",
-      "the gradient passes through each norm: post-norm needs a warm-up of the learning",
-      "rate, or it often fails to train (Xiong et al. 2020). Newer models are pre-norm.", "");
-  const nn::Block& block = gpt.blocks[0];
-  const Tensor attended = block.norm1(x + block.attention(x));
-  const Tensor one_line = block.norm2(attended + block.mlp(attended));  // (1, T, C)
-  check("by hand = in one line", block_by_hand(block, select(x, 0, 0).value()),
-        select(one_line, 0, 0), 1e-3);
-  check("in one line = nn::Block", one_line, block(x), 1e-3);
-  for (const nn::Block& b : gpt.blocks) x = b(x);
-  const nn::Norm& last = gpt.blocks.back().norm2;
-  const Array standard = (x.value() - last.bias.value()) / last.weight.value();  // (1, T, C)
-  const Array means = xt::mean(standard, {2}), variances = xt::variance(standard, {2});  // (1, T)
-  check("after the last block, without weight and bias: mean 0", means, zeros(shape_of(means)),
-        1e-4);
-  check("the same: variance 1", variances, ones(shape_of(variances)), 1e-3);
-  return x;
-}
-
-void masked_lm_head(const nn::Gpt& gpt, const WordPiece& pieces, const Indices& ids,
-                    const Tensor& x) {
-  section("The masked-LM head");
-  say("GPT-2's logits are E x: the head is tied to the embeddings. BERT has one more",
-      "layer before it and a bias b after it:", "", "  logits = E LayerNorm(gelu(W x + c)) + b",
-      "");
+void from_ids_to_logits(const nn::Gpt& gpt, const WordPiece& pieces) {
+  section("From ids to logits");
+  const Indices ids = ids_of(pieces, {door});  // (1, T)
+  const Tensor P = slice(gpt.position->weight, 0, 0, long(ids.shape(1)));
+  const Tensor S = slice(gpt.token_type->weight, 0, 0, 1);
+  Tensor x = gpt.norm(gpt.token(ids) + P + S);  // (1, T, C)
+  check("x = the input of the first block", x, gpt.embed(ids), 1e-4);
+  for (const nn::Block& block : gpt.blocks) x = block(x);
+  say();
   const nn::MaskedLmHead& head = *gpt.masked_lm;
   const Tensor y = head.norm(gelu(head.transform(x)));
   const Tensor logits = matmul(y, transpose(gpt.token.weight, 0, 1)) + head.bias;  // (1, T, V)
-  check("by hand = in one line", masked_lm_head_by_hand(gpt, select(x, 0, 0).value()),
-        select(logits, 0, 0), 1e-3);
-  check("in one line = the model", logits, gpt(ids), 1e-3);
-  say("", "The most probable pieces for [MASK]:", "");
+  check("the model's logits", logits, gpt(ids), 1e-3);
   for (const char* text : {"i was watching the door when [MASK] opened .",
                            "i was watching the doors when [MASK] opened .",
-                           "i was watching the [MASK] when it barked ."}) {
-    std::string line;
-    for (const Prediction& p : predictions(gpt, pieces, text, 3))
-      line += "   " + pad_right(p.piece, 6) + decimal(p.probability, 2);
-    quote(pad_right(text, 45) + line);
-  }
+                           "i was watching the [MASK] when it barked ."})
+    quote_predictions(gpt, pieces, text);
+}
+
+// (B, T, C) -> (B, T, C)
+Tensor post_norm_block(const nn::Block& block, Tensor x) {
+  x = block.norm1(x + block.attention(x));
+  return block.norm2(x + block.mlp(x));
+}
+
+void post_norm_blocks(const nn::Gpt& gpt, const WordPiece& pieces) {
+  section("Post-norm blocks");
+  picture("26_inside_bert", "blocks", blocks_graph);
+  Tensor x = gpt.embed(ids_of(pieces, {door}));  // (1, T, C)
+  check("two lines = nn::Block", post_norm_block(gpt.blocks[0], x), gpt.blocks[0](x), 1e-3);
+  for (const nn::Block& block : gpt.blocks) x = post_norm_block(block, x);
+  const nn::Norm& last = gpt.blocks.back().norm2;
+  const Array rows = (x.value() - last.bias.value()) / last.weight.value();  // (1, T, C)
+  check("rows after the last block: mean 0", xt::mean(rows, {2}), 0 * xt::mean(rows, {2}), 1e-4);
+  check("variance 1", xt::variance(rows, {2}), 1 + 0 * xt::mean(rows, {2}), 1e-3);
+  say();
+}
+
+// The mean loss of the last 20 steps of training 12 blocks, for three seeds.
+std::vector<double> losses_of(bool post_norm, std::int64_t warmup) {
+  return in_threads<double>(3, [=](std::uint64_t seed) {
+    nn::GptConfig config = small_bert_config(small_pieces().size());
+    config.layers = 12, config.post_norm = post_norm;
+    const SmallBert deep(seed, config);
+    const auto losses = train(deep, {0.01, 0.001, warmup, in_brief(90, 30)}, Generator(18 + seed));
+    return estimate({losses.end() - 20, losses.end()}).mean;
+  });
+}
+
+void warm_up() {
+  section("Does post-norm need a warm-up?");
+  show_warm_up({{"post-norm", losses_of(true, 0)},
+                {"post-norm, warm-up", losses_of(true, 60)},
+                {"pre-norm", losses_of(false, 0)},
+                {"pre-norm, warm-up", losses_of(false, 60)}});
+  say();
+}
+
+std::vector<SmallBert> five_models() {
+  return in_threads<SmallBert>(5, [](std::uint64_t seed) {
+    SmallBert bert(seed, small_bert_config(small_pieces().size()));
+    train(bert, {0.005, 0.0001, 100, in_brief(2000, 500)}, Generator(18 + seed));
+    return bert;
+  });
+}
+
+void the_head_again(const std::vector<SmallBert>& models) {
+  const auto held_out = held_out_once([](const Sentence& s) { return s.of_object; });
+  section("The head again", {{"about", held_out.size()}});
+  const auto rows = in_threads<HeadRow>(5, [&](std::uint64_t seed) {
+    const nn::Gpt& gpt = models[seed - 1].gpt;
+    const auto training = training_sentences_about_objects(100);
+    HeadRow row = {largest_head(weights_to_object(gpt, small_pieces(), training))};
+    row.weight = weights_to_object(gpt, small_pieces(), held_out)(row.head.layer, row.head.head);
+    row.accuracy = pronoun_accuracy(gpt, small_pieces(), held_out);
+    row.without = zeros({2, 4});
+    for (std::size_t l = 0; l < 2; ++l)
+      for (std::size_t h = 0; h < 4; ++h) {
+        const AblatedHead ablated(gpt, l, h);
+        row.without(l, h) = Real(pronoun_accuracy(gpt, small_pieces(), held_out));
+      }
+    return row;
+  });
+  show_rows(rows);
+  say();
+  const double weight = picture_of_head(models[0].gpt, rows[0].head, small_pieces());
+  say({{"door", trained(weight)}});
 }
 
 int main(int argc, char** argv) {
-  opening({"to read a BERT, from its text and files to the attention of [MASK]",
-           "x = LayerNorm(x + attention(x)); x = LayerNorm(x + mlp(x)) x (T, C)\n"
-           "logits = E LayerNorm(gelu(W x + c)) + b     E (V, C), W (C, C)",
-           "Devlin et al., \"BERT: Pre-training of Deep Bidirectional\n"
-           "Transformers for Language Understanding\" (2019); WordPiece: Wu et\n"
-           "al., \"Google's Neural Machine Translation System\", 4.1 (2016);\n"
-           "Xiong et al., \"On Layer Normalization in the Transformer\n"
-           "Architecture\" (2020)",
-           "nn.TransformerEncoderLayer(norm_first=False); in Hugging Face's\n"
-           "transformers BertTokenizer and BertForMaskedLM"});
-  const bool ours = argc < 2;
-  const fs::path files = ours ? fs::path(folder) : fs::path(argv[1]);
-  text_to_ids(ours ? WordPiece::from_contents(small_vocab_txt())
-                   : WordPiece::load(files / "vocab.txt"));
-  if (ours) train_and_write(files);
-  const ImportedModel bert(files);
-  const WordPiece pieces = WordPiece::load(files / "vocab.txt");
-  const NoGrad no_grad;
-  const Indices ids = ids_of(pieces, {door});  // (1, T)
-  const Tensor x = post_norm_blocks(bert.model, sum_of_embeddings(bert.model, ids));
-  masked_lm_head(bert.model, pieces, ids, x);
-  find_the_head(lesson, bert.model, pieces, ours);
-  say("", "The same for a real BERT: put config.json, vocab.txt and model.safetensors of",
-      "bert-base-uncased (440 MB) or of prajjwal1/bert-tiny (17 MB), both from",
-      "Hugging Face, into a folder, and give it as argument: ./heed lesson 26 FOLDER", "",
-      "Large models are trained by several processes at once: 27_many_hands.");
-  questions(
-      "Which head attends to the noun with other initial weights? In train_and_write\n"
-      "change bert(5) to bert(6).",
-      "Which pieces has a word that the vocabulary lacks? In text_to_ids write\n"
-      "'Unaffable DOORS: 12' as text.",
-      "A known mistake: what notices it if the epsilon of the norms is 1e-5 when the\n"
-      "model is trained? Change c.norm_eps in small_bert_config (model.hpp).");
+  set_num_threads(1);  // each model has a thread of its own
+  opening();
+  if (argc > 1) {  // the folder of a downloaded BERT
+    const WordPiece pieces = WordPiece::load(fs::path(argv[1]) / "vocab.txt");
+    const ImportedModel bert(argv[1]);
+    text_to_ids(pieces);
+    from_ids_to_logits(bert.model, pieces);
+    post_norm_blocks(bert.model, pieces);
+    quote_heads(bert.model, pieces);
+    return 0;
+  }
+  const Guess guess("millions of parameters of BERT base");
+  text_to_ids(small_pieces());
+  const std::vector<SmallBert> models = five_models();
+  three_files(models[0], guess);
+  from_ids_to_logits(models[0].gpt, small_pieces());
+  post_norm_blocks(models[0].gpt, small_pieces());
+  warm_up();
+  the_head_again(models);
+  ending();
 }

@@ -255,13 +255,17 @@ QUESTIONS = [
     Question("25.2", [("lesson.cpp", "  Array y = x;\n", "  t += 1000;\n  Array y = x;\n")],
              fails=True),
     Question("25.3", [("lesson.cpp", "p.mutable_value() *= 3;", "p.mutable_value() *= 1;")], fails=True),
-    Question("26.1", [("lesson.cpp", "SmallBert bert(5)", "SmallBert bert(6)")]),
+    Question("26.1", [("lesson.cpp", "c.norm_eps = 1e-12", "c.norm_eps = 1e-5")], fails=True),
     Question("26.2", [
         ("lesson.cpp",
          "I was WATCHING the Dóor, again!",
          "Unaffable DOORS: 12")
     ]),
-    Question("26.3", [("model.hpp", "c.norm_eps = 1e-12", "c.norm_eps = 1e-5")], fails=True),
+    Question("26.3", [
+        ("lesson.cpp",
+         "base.layers = 12, base.heads = 12, base.embed_dim = 768",
+         "base.layers = 24, base.heads = 16, base.embed_dim = 1024")
+    ]),
     Question("27.1", [
         ("by_hand.hpp",
          "distance = 1; distance < P; distance *= 2",

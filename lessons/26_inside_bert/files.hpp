@@ -1,4 +1,4 @@
-// model.hpp: a small BERT for lesson 26: its vocabulary, its training, and its files.
+// files.hpp: the vocabulary of a small BERT, and its three files, for lesson 26.
 #pragma once
 
 #include <filesystem>
@@ -30,55 +30,6 @@ inline std::string small_vocab_txt() {
   return text;
 }
 
-// BERT's layers, with sizes of our own.
-inline nn::GptConfig small_bert_config(std::size_t vocab_size) {
-  nn::GptConfig c;
-  c.vocab_size = vocab_size, c.block_size = 16;
-  c.layers = 2, c.heads = 4, c.embed_dim = 32;
-  c.bias = true, c.causal = false, c.norm_eps = 1e-12;
-  c.post_norm = true, c.token_types = 2, c.masked_lm_head = true;
-  return c;
-}
-
-struct SmallBert {
-  explicit SmallBert(std::uint64_t seed)
-      : generator(seed), gpt(Scope(parameters, generator), small_bert_config(pieces.size())) {
-    for (Tensor weight : parameters) {
-      if (weight.dim() < 2) continue;
-      Array larger = weight.value() * Real(8);  // as in lesson 18: 0.02 is for large widths
-      weight.mutable_value() = larger;
-    }
-  }
-
-  WordPiece pieces = WordPiece::from_contents(small_vocab_txt());
-  Parameters parameters;
-  Generator generator;
-  nn::Gpt gpt;
-};
-
-// The token ids of texts with the same number of tokens, between [CLS] and [SEP]: (N, T).
-inline Indices ids_of(const WordPiece& pieces, const Names& texts) {
-  Indices ids;
-  for (std::size_t n = 0; n < texts.size(); ++n) {
-    const std::vector<std::size_t> row = pieces.encode_sequence(texts[n]);
-    if (n == 0) ids = xt::zeros<std::int64_t>({texts.size(), row.size()});
-    std::copy(row.begin(), row.end(), ids.data() + n * row.size());
-  }
-  return ids;
-}
-
-// Trains on batches of 64 training sentences, masked as in lesson 18.
-inline std::vector<double> train(const SmallBert& bert, std::int64_t steps, Generator generator) {
-  const WordPiece& pieces = bert.pieces;
-  const Masking masking = {std::int64_t(pieces.mask()), std::int64_t(pieces.find(".").value()), 5,
-                           std::int64_t(pieces.size())};
-  return train(bert.gpt, bert.parameters, {0.005, 0.0001, 100, steps}, [&] {
-    Names texts;
-    for (const Names& words : training_texts(generator)) texts.push_back(text_of(words));
-    return masked(ids_of(pieces, texts), masking, generator);
-  });
-}
-
 // The name that a parameter of heed has in BERT's file, as in Hugging Face's BertForMaskedLM.
 inline std::string bert_name(std::string name) {
   const std::vector<std::pair<std::string, std::string>> parts = {
@@ -104,12 +55,12 @@ inline std::string bert_name(std::string name) {
   return (name.rfind("predictions", 0) == 0 ? "cls." : "bert.") + name;
 }
 
-// Writes the three files of a BERT into the folder.
-inline void write_bert(const SmallBert& bert, const std::filesystem::path& folder) {
+// Writes config.json, vocab.txt and model.safetensors of a BERT into the folder.
+inline void write_bert(const nn::GptConfig& c, const Parameters& parameters,
+                       const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
-  const nn::GptConfig& c = bert.gpt.config;
   std::vector<StoredTensor> tensors;
-  for (const Tensor& p : bert.parameters)
+  for (const Tensor& p : parameters)
     tensors.push_back(stored_tensor(bert_name(p.name()), p.value()));
   write_safetensors(folder / "model.safetensors", {{"format", "pt"}}, tensors);
   const auto line = [](const std::string& key, const std::string& value) {
