@@ -47,6 +47,20 @@ TEST_CASE("the README of a lesson has its prose, code and output; write_readme()
         run_in(scratch.path, HEED_BINARY_DIR "/tests/heed_small_lesson").output);
 }
 
+TEST_CASE("the code of a section stands before the paragraph that announces its output",
+          "[commands][book]") {
+  const ScratchFolder scratch;
+  FinishedLesson run = run_of_small_lesson(scratch);
+  const std::string before = "The sum is a number.\n\n", announcement = "Computed twice:\n\n";
+  for (heed::Json& record : run.records)
+    if (record.contains("markdown") &&
+        has(record["markdown"].get<std::string>(), "The sum of 1 and 2"))
+      record["markdown"] = before + "Computed twice:\n";
+  const std::string text = readme(run);
+  CHECK(has(text, "## A sum\n\n" + before + "```cpp\n"));
+  CHECK(has(text, "}\n```\n\n" + announcement + "```text\n"));
+}
+
 TEST_CASE("a picture of a README stands where it is drawn, with the sentence before it",
           "[commands][book]") {
   const ScratchFolder scratch, out;

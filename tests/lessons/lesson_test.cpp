@@ -1,6 +1,7 @@
 // lesson_test.cpp: what a lesson with a lesson.md prints (tests/lessons/03_small_lesson), its
 // errors.
 
+#include "commands/book/output.hpp"
 #include "commands/child.hpp"
 #include "lessons/programs.hpp"
 
@@ -107,6 +108,27 @@ TEST_CASE("a lesson shows the sweep that chose its learning rates", "[lessons]")
         "heed: error: tuning.txt: no row of 'cosine'; run it with HEED_TUNE=1");
 }
 
+TEST_CASE("for the page of a lesson, 400 losses become 200 means of two", "[lessons]") {
+  const EnvironmentVariable for_book("HEED_BOOK", "1");
+  const std::vector<heed::Json> records = heed::app::records_of(small_lesson("curves").output);
+  const auto curves = std::find_if(records.begin(), records.end(), [](const heed::Json& record) {
+    return record.at("kind").get<std::string>() == "curves";
+  });
+  REQUIRE(curves != records.end());
+  const heed::Json& figure = curves->at("figure");
+  CHECK(figure.at("y_title").get<std::string>() == "loss");
+  const heed::Json::List all = figure.at("curves").get<heed::Json::List>();
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].at("name").get<std::string>() == "small");
+  CHECK(all[0].at("points").get<std::uint64_t>() == 2);
+  const auto numbers = [&](const char* name) { return all[0].at(name).get<heed::Json::List>(); };
+  REQUIRE(numbers("x").size() == 200);
+  REQUIRE(numbers("y").size() == 200);
+  CHECK(numbers("x")[0].get<double>() == 0.5);
+  CHECK(numbers("x")[199].get<double>() == 398.5);
+  CHECK(numbers("y")[0].get<double>() == 399.5);
+}
+
 TEST_CASE("an appendix is folded in a terminal, unless HEED_APPENDICES is set", "[lessons]") {
   if (!has_terminals()) return;
   Call call{{HEED_BINARY_DIR "/tests/heed_small_lesson"}, "."};
@@ -122,7 +144,7 @@ TEST_CASE("an appendix is folded in a terminal, unless HEED_APPENDICES is set", 
 TEST_CASE("a lesson whose code and lesson.md do not fit ends with a one-line error", "[lessons]") {
   const std::string code = ", at tests/lessons/03_small_lesson/lesson.cpp:";
   CHECK(
-      has(error_of("section"), small_lesson_md + "there is no section '## No sum'" + code + "17"));
+      has(error_of("section"), small_lesson_md + "there is no section '## No sum'" + code + "24"));
   CHECK(has(error_of("values"),
             small_lesson_md + "section 'A sum': the code gives no value for {first}" + code));
   CHECK(has(error_of("part"),

@@ -63,6 +63,18 @@ std::string last_sentence(const std::string& markdown) {
   return sentence;
 }
 
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+// The last paragraph of prose if it ends with a colon and others stand before it, else "".
+std::string announcement_in(const std::string& markdown) {
+  const std::string prose = stripped(markdown);
+  const std::size_t start = prose.rfind("\n\n");
+  if (prose.empty() || prose.back() != ':' || start == prose.npos) return "";
+  return prose.substr(start + 2);
+}
+
 // The file of a picture in the folder of the run.
 fs::path picture_file(const Json& record, const FinishedLesson& run) {
   const std::string& message = string_in(record, "picture");
@@ -133,11 +145,15 @@ class Readme {
     text_ += heading + "\n\n";
   }
 
-  // The code of the section, which stands behind its first prose.
+  // The code of the section, which stands behind its first prose, but before a last paragraph that
+  // ends with a colon: this announces the output.
   void add_code() {
     if (function_.empty()) return;
     end_output();
-    text_ += fenced("cpp", stripped(code_.of(function_)));
+    const std::string announcement = announcement_in(prose_) + "\n\n";
+    const bool splits = announcement.size() > 2 && ends_with(text_, "\n\n" + announcement);
+    if (splits) text_.resize(text_.size() - announcement.size());
+    text_ += fenced("cpp", stripped(code_.of(function_))) + (splits ? announcement : "");
     function_.clear();
   }
 

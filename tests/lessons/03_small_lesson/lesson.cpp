@@ -12,6 +12,13 @@ using namespace heed;
 
 std::string wrong;  // the argument
 
+// The losses 400, 399, ... 1 of 400 steps.
+Series falling() {
+  Series series{"small", {}, {}};
+  for (int step = 0; step < 400; ++step) series.append(step, 400 - step);
+  return series;
+}
+
 void sum() {
   const Values values = {{"first", 1}, {"second", 2}};
   section(wrong == "section" ? "No sum" : "A sum", wrong == "values" ? Values{} : values);
@@ -25,6 +32,7 @@ void sum() {
   if (wrong != "part") say({{"sum", decimal(3, 2)}});
   if (wrong == "next part") say();
   claim("3 is odd", true, "");
+  if (wrong == "curves") loss_curves("loss", {falling()});
   if (wrong == "guess") Guess("the sum").compare("3");
   if (wrong == "guard") guard("3 is below 4", true, "");
   if (wrong == "tuning") show_tuning("loss", {{"softmax", 0.01}, {"linear", 0.003}});
