@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "transformer.hpp"
+#include "lesson.hpp"
 
 namespace heed {
 

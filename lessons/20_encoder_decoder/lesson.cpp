@@ -1,200 +1,272 @@
 // 20 encoder_decoder: an encoder and a decoder with cross-attention, from one sequence to another.
 //
-// Before this lesson: 19_query_key_space, the queries and keys of one head as points.
-// After it: 21_additive_attention, the attention before transformers.
-// A useful breakpoint: Transformer::decode (in transformer.hpp), which reads the memory.
+// Worth a breakpoint: Transformer::decode, which reads the memory. Continue with `next`.
 
-#include "alignment.hpp"
 #include "architecture.hpp"
-#include "by_hand.hpp"
+#include "guess.hpp"
+#include "heed/nn/encoder_decoder.hpp"
 #include "measures.hpp"
+#include "models_in_threads.hpp"
+#include "pictures.hpp"
 
 using namespace heed;
-const std::string lesson = "20_encoder_decoder";
-const std::int64_t main_steps = in_brief(1800, 1000);
 
-void the_model(const Transformer& model, const Parameters& parameters, const Pair& pair) {
-  section("Encoder, decoder, cross-attention");
-  say("The ENCODER is a stack of blocks with self-attention over the whole source. Its",
-      "output (S, C) is the MEMORY, a row for each source token. The DECODER predicts",
-      "the next token of the target from the earlier ones and the memory. A block of it",
-      "has causal self-attention, cross-attention (lesson 04) and the MLP; our stacks",
-      "have one block each. The queries of cross-attention come from the decoder, keys",
-      "and values from the memory: the weights are (T, S), and T need not be S. Vaswani",
-      "et al. (2017, figure 1) apply each norm after its residual connection; we use",
-      "pre-norm (lesson 12), which needs a final norm after each stack. The paper also",
-      "multiplies embeddings by sqrt(C), and has ReLU for our GELU. The picture has the",
-      "names and shapes of the weights; residual connections are orange:", "");
-  picture(lesson, "architecture", architecture(parameters));
+constexpr std::size_t C = 32, H = 4;  // width and heads
+const std::int64_t steps = in_brief(1800, 1000);
+const std::size_t seeds = std::size_t(in_brief(5, 2));
+
+// An attention that a model lacks: a query then attends to its own position only, and in
+// cross-attention to no key at all.
+enum class Part { none, encoder_self, causal_self, cross };
+
+struct Transformer {
+  explicit Transformer(const Scope& scope, Part removed = Part::none, std::size_t layers = 1)
+      : token(scope / "token", V, C),
+        encoder(scope / "encoder", layers, C, H),
+        decoder(scope / "decoder", layers, C, H),
+        head(scope / "head", C, V),
+        without(removed) {}
+
+  Tensor embed(const Indices& tokens) const {  // (B, T) -> (B, T, C)
+    return token(tokens) + nn::sinusoidal_positions(tokens.shape(1), C);
+  }
+  nn::AttentionMask mask_of(const Indices& source) const {
+    nn::AttentionMask m;
+    m.key_padding = xt::equal(source, padding);  // (B, S), true (hidden) at padding
+    return m;
+  }
+  Tensor encode(const Indices& source) const {  // (B, S) -> the memory (B, S, C)
+    nn::AttentionMask m = mask_of(source);
+    if (without == Part::encoder_self) m.mask = only_own_position(source.shape(1));
+    return encoder(embed(source), m);
+  }
+  // The memory (B, S, C) of the source (B, S), and the decoder's input (B, T) -> logits (B, T, V)
+  Tensor decode(const Tensor& memory, const Indices& source, const Indices& input) const {
+    nn::AttentionMask causal, m = mask_of(source);
+    causal.causal = without != Part::causal_self;
+    if (without == Part::causal_self) causal.mask = only_own_position(input.shape(1));
+    if (without == Part::cross) m.key_padding->fill(true);
+    return head(decoder(embed(input), memory, causal, m));
+  }
+  Tensor operator()(const Indices& source, const Indices& input) const {
+    return decode(encode(source), source, input);
+  }
+
+  nn::Embedding token;
+  nn::Encoder encoder;
+  nn::Decoder decoder;
+  nn::Linear head;
+  Part without;
+};
+
+Tensor loss_of(const Transformer& model, const Batch& batch) {
+  CrossEntropyOptions options;
+  options.ignore_index = padding;  // no loss where the target is padding
+  return cross_entropy(model(batch.source, batch.input), batch.target, options);
+}
+
+Transformer train(const Data& data, Part removed, std::uint64_t seed, double rate) {
+  Parameters parameters;
+  Generator g(seed);  // draws the initial weights, then the batches
+  const Transformer model({parameters, g}, removed);
+  optim::AdamW optimizer(parameters, {rate, 0.9, 0.98, 1e-8, 0});  // no weight decay
+  const optim::WarmupCosine schedule{rate, rate / 100, steps / 10, steps};
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const Tensor loss = loss_of(model, data.training_batch(g, 32));
+    optimizer.zero_grad();
+    loss.backward();
+    optim::clip_grad_norm(parameters, 1);
+    optimizer.set_lr(schedule.at(step));
+    optimizer.step();
+  }
+  return model;
+}
+
+// Greedy decoding: the decoder reads <start> and its own predictions, up to <stop>.
+std::vector<Tokens> greedy_outputs(const Transformer& model, const std::vector<Pair>& pairs) {
+  const NoGrad no_grad;
+  const Indices source = batch_of(pairs).source;  // (B, S)
+  const std::size_t B = pairs.size(), S = source.shape(1);
+  const Tensor memory = model.encode(source);  // computed once
+  Indices input = indices({B, S}, start);
+  std::vector<Tokens> outputs(B);
+  for (std::size_t t = 0; t + 1 < S; ++t) {  // a right output is shorter than its source
+    const Indices prefix = xt::view(input, xt::all(), xt::range(0, t + 1));
+    const Indices next = argmax(select(model.decode(memory, source, prefix), 1, int(t)), -1);
+    xt::col(input, int(t + 1)) = next;  // (B)
+    for (std::size_t b = 0; b < B; ++b)
+      if (outputs[b].empty() || outputs[b].back() != stop) outputs[b].push_back(next(b));
+  }
+  return outputs;
+}
+
+struct Setting {
+  std::string name;  // what the model lacks
+  Part without;
+  double rate;  // the learning rate
+  std::size_t seeds;
+};
+const std::vector<Setting> settings = {{"none", Part::none, 0.02, seeds},
+                                       {"encoder self-attention", Part::encoder_self, 0.01, seeds},
+                                       {"causal self-attention", Part::causal_self, 0.005, seeds},
+                                       {"cross-attention", Part::cross, 0.02, 1}};
+using Models = std::vector<Transformer>;  // one for each seed
+
+std::vector<Models> train_all(const Data& data, const std::vector<Setting>& all,
+                              std::uint64_t first_seed) {
+  std::vector<std::size_t> number;
+  for (const Setting& setting : all) number.push_back(setting.seeds);
+  return models_in_threads<Transformer>(number, [&](std::size_t i, std::size_t seed) {
+    return train(data, all[i].without, first_seed + seed, all[i].rate);
+  });
+}
+
+std::vector<TuningRow> sweep(const Data& data) {
+  std::vector<Setting> all = {settings.begin(), settings.begin() + 3};  // the last learns nothing
+  for (Setting& setting : all) setting.seeds = 2;
+  const Batch batch = batch_of(data.tuning_pairs());
+  return losses_of_rates(
+      all, {0.005, 0.01, 0.02},
+      [&](const std::vector<Setting>& changed) { return train_all(data, changed, 11); },
+      [&](const Transformer& model) { return loss_of(model, batch).item(); });
+}
+
+void one_sequence_to_another(const Data& data) {
+  section("From one sequence to another");
+  for (const std::int64_t task : {reverse, sort, shuffle}) {
+    const Pair pair = data.held_out_of_length(task, 5, 3, 1)[0];
+    say(pad_right(text_of(pair.source), 29) + "->  " + text_of(pair.target));
+  }
+  say({{"shortest", shortest}, {"longest", longest}, {"left_out", left_out}});
+}
+
+void two_stacks(const Transformer& model, const Parameters& parameters, const Pair& pair) {
+  section("Two stacks, and what joins them");
+  picture("20_encoder_decoder", "architecture", architecture(parameters));
   const Batch one = batch_of({pair});
   const Tensor memory = model.encode(one.source), x = model.embed(one.input);  // (1, S or T, C)
   const nn::DecoderBlock& block = model.decoder.blocks[0];
-  check("cross-attention by hand = the module's",
-        cross_attention_by_hand(block.cross, select(x, 0, 0).value(), select(memory, 0, 0).value()),
-        select(block.cross(x, memory), 0, 0));
   const nn::AttentionMask causal{true, {}, {}};
   const Tensor after_self = x + block.attention(block.norm1(x), causal);
   const Tensor after_cross = after_self + block.cross(block.norm2(after_self), memory);
-  check("decoder from its layers = nn::Decoder",
+  check("the decoder from its layers = nn::Decoder",
         model.decoder.norm(after_cross + block.mlp(block.norm3(after_cross))),
         model.decoder(x, memory, causal));
+  say();
 }
 
-void padded_batches(const Transformer& model, const std::vector<Pair>& pairs) {
-  section("Padding");
+void training_on_a_batch(const Transformer& model, const std::vector<Pair>& pairs) {
+  section("Training on a batch");
   const Batch batch = batch_of(pairs);
-  say("Sequences of different lengths become one batch with the token <pad>. The KEY",
-      "PADDING MASK (B, S) is true where a key is padding: there the attention weights",
-      "are 0, in the encoder and in cross-attention. So each sequence has the same",
-      "logits in the batch as alone. The decoder's own padding is at the end, where the",
-      "causal mask hides it:", "");
   for (std::size_t b = 0; b < pairs.size(); ++b)
-    say("source " + std::to_string(b) + "  " + text_of(row_of(batch.source, b)));
-  say("");
+    say("source         " + text_of(row_of(batch.source, b)));
+  say("decoder input  " + text_of(row_of(batch.input, 0)),
+      "target         " + text_of(row_of(batch.target, 0)));
+  say();
   const Tensor logits = model(batch.source, batch.input);  // (2, T, V)
   for (std::size_t b = 0; b < pairs.size(); ++b) {
     const Batch alone = batch_of({pairs[b]});
-    const auto T = std::int64_t(alone.input.shape(1));
     check("source " + std::to_string(b) + ": logits alone = logits in the batch",
           select(model(alone.source, alone.input), 0, 0),
-          slice(select(logits, 0, std::int64_t(b)), 0, 0, T));
+          slice(select(logits, 0, int(b)), 0, 0, int(alone.input.shape(1))));
   }
-  const Tensor unmasked = model.head(model.decoder(
-      model.embed(batch.input), model.encoder(model.embed(batch.source)), {true, {}, {}}));
-  const Real change = largest_difference(select(unmasked, 0, 0), select(logits, 0, 0));
-  claim("without the key padding mask a logit of source 0 changes by >= 0.01", change >= 0.01,
-        decimal(change, 4));
+  say();
 }
 
-void teacher_forcing(const Transformer& model, const std::vector<Pair>& pairs) {
-  section("Teacher forcing");
-  say("In training the model predicts each target token from the correct ones before",
-      "it, not from its own predictions: teacher forcing (lesson 08; Williams and",
-      "Zipser 1989). The input of the decoder is the target, shifted by one position,",
-      "after <start>:", "");
-  const Batch batch = batch_of(pairs);
-  say("decoder input  " + text_of(row_of(batch.input, 0)),
-      "target         " + text_of(row_of(batch.target, 0)), "",
-      "The causal mask hides position t + 1 of the input, which is the target at t. So",
-      "one forward pass gives the predictions after all T prefixes. The loss is the",
-      "mean over target tokens that are not padding (ignore_index).");
-  check("loss by hand, prefix by prefix without padding = loss of the batch",
-        scalar(Real(loss_by_hand(model, pairs))), loss_of(model, batch));
-}
-
-void greedy_decoding(const Transformer& model, const Data& data) {
+void greedy_decoding(const Models& models, const Data& data, const Guess& guess) {
   section("Greedy decoding");
-  say("We have trained one model (seed 1) for " + grouped(double(main_steps)) +
-          " steps of 32 new pairs. Now it has",
-      "no target to read. Greedy decoding starts with <start>, appends the most",
-      "probable next token, and runs the decoder again, until <stop>. The measure is",
-      "the EXACT MATCH, the fraction of 100 held-out sequences whose whole output is",
-      "right:", "");
-  const ByLength measured = exact_match_by_length(model, data);
-  quote(measured.table);
-  draw_by_length(lesson, measured);
-  const std::vector<Pair> pairs = data.held_out(reverse, 2);
-  const std::vector<Tokens> outputs = greedy_outputs(model, pairs);  // as one padded batch
-  std::size_t same = 0;
-  for (std::size_t b = 0; b < pairs.size(); ++b)
-    same += outputs[b] == greedy_output(model, batch_of({pairs[b]}).source);
-  say("");
-  claim("each source alone gives the output that it has in a padded batch", same == pairs.size(),
-        std::to_string(same) + " of " + std::to_string(pairs.size()));
-  claim_less("trained lengths: the exact match of each task is above 0.9", 0.9,
-             measured.lowest_trained);
-  claim_less("reverse, two letters or more beyond training: below 0.1",
-             measured.highest_reverse_beyond, 0.1);
-  say("", "The length that we left out is no problem: it lies between trained lengths. But",
-      "beyond them 'reverse' fails: no LENGTH GENERALIZATION. Sinusoidal encodings",
-      "exist for any position (Vaswani et al., section 3.5, hoped that the model may",
-      "extrapolate), but the model has learned only to use those that it has seen.",
-      "'sort' and 'shuffle', whose targets have at most ten letters, fall less.");
+  const std::vector<LengthRow> rows = matches_by_length(models, data);
+  quote(table_of_lengths(rows));
+  guess.compare(decimal(estimate(rows[longest + 2 - shortest].matches[0]).mean, 2));
+  guard("trained lengths: the mean exact match of each task is above 0.9",
+        lowest_trained(rows) > 0.9, decimal(lowest_trained(rows), 4));
+  say();
+  draw_lengths(rows);
+  say();
 }
 
-void alignment(const Transformer& model, const Data& data) {
-  section("The alignment");
-  say("The attention weights of cross-attention are a soft ALIGNMENT: they tell from",
-      "which source tokens each output token takes values (Bahdanau et al. 2014). These",
-      "are the means over the four heads, for one held-out source. Each row is named",
-      "after the token that its query predicts:");
-  const Pair pair = data.held_out(reverse, longest - 1, 1)[0];
-  picture_trained(lesson, "alignment", alignment_of(model, pair),
+// The weights of the cross-attention, (B, H, T, S).
+Array cross_weights(const Transformer& model, const Batch& batch) {
+  const NoGrad no_grad;
+  const nn::DecoderBlock& block = model.decoder.blocks[0];
+  Tensor x = model.embed(batch.input);
+  x = x + block.attention(block.norm1(x), nn::AttentionMask{true, {}, {}});
+  const Tensor memory = model.encode(batch.source);
+  return block.cross.weights(block.norm2(x), memory, model.mask_of(batch.source)).value();
+}
+
+// The source position with the largest weight of head h, for each target token: (B, T). With h = H
+// it is that of the mean of the heads.
+Indices attended(const Transformer& model, const std::vector<Pair>& pairs, std::size_t h = H) {
+  const Tensor A(cross_weights(model, batch_of(pairs)));
+  return argmax(h == H ? mean(A, {1}) : select(A, 1, int(h)), -1);
+}
+
+void where_it_looks(const Models& full, const Models& no_mixing, const Data& data) {
+  section("Where does the decoder look?");
+  const Pair pair = data.held_out_of_length(reverse, longest - 1, 0, 1)[0];
+  const Array weights = xt::mean(cross_weights(full[0], batch_of({pair})), {0, 1});  // (T, S)
+  picture_trained("20_encoder_decoder", "alignment", weights,
                   {"cross-attention weights", names_of(pair.target), names_of(pair.source),
                    "query position (the token it predicts)", "key position", 0, 1});
-  const Aligned reversed = aligned(model, data.held_out(reverse, 25));
-  say("", "What fraction of the output letters have their largest weight on the source",
-      "letter that they copy? (For 'sort' any position of this letter counts.)", "");
-  quote(table_of(reversed, aligned(model, data.held_out(sort, 25))));
-  say("");
-  claim_less("reverse: more than half of the letters", 0.5, reversed.mean_of_heads);
-  say("", "'reverse' shows the anti-diagonal. For 'sort' the largest weight is mostly",
-      "elsewhere, and yet the outputs are right. (In eight seeds the mean of the heads",
-      "has 0.83 to 0.92 and 0.14 to 0.44.) So attention weights need not show what is",
-      "copied (Jain and Wallace 2019, \"Attention is not Explanation\"). That the encoder",
-      "mixes tokens cannot be the only reason: 'sort' is as good without the encoder's",
-      "self-attention (next section).");
+  say();
+  quote("         reverse            sort");
+  quote("         mean   best head   mean   best head");
+  for (std::size_t s = 0; s < seeds; ++s)
+    quote(row_of_seed(s, {aligned(full[s], data, reverse), aligned(full[s], data, sort)}));
+  say();
+  quote(table_of_interventions(interventions(full, data)));
+  say();
+  quote("         mean   best head   exact match");
+  for (std::size_t s = 0; s < seeds; ++s)
+    quote(row_of_seed(s, {aligned(no_mixing[s], data, sort)}) + "        " +
+          decimal(exact_match(no_mixing[s], data.held_out(sort, 0, 25)), 2));
+  say();
 }
 
-void without_each_attention(const Data& data) {
+void what_each_is_for(const std::vector<Models>& models, const Data& data) {
   section("What each attention is for");
-  const std::int64_t steps = in_brief(900, 350);
-  say("We ablate (lesson 16), here before training: each model lacks one attention.",
-      std::to_string(steps) +
-          " steps, three seeds, learning rate 0.01. (For 'reverse', on other held-out",
-      "sequences, 0.02 is about as good in each row, 0.005 and 0.03 are not better.)",
-      "Without a self-attention a query attends to its own position only; without",
-      "cross-attention to no key, so that all weights are 0. Exact match on held-out",
-      "sequences of the trained lengths, and loss of 'shuffle' (nats per token), with",
-      "standard errors:", "");
-  const Ablations results = train_without_each(data, brief() ? 1 : 3, steps);
-  quote(table_of(results));
-  say("", "Cross-attention is the only path from the source to the output. Without it all",
-      "sources have the same output, which is rarely right.", "",
-      "The encoder's self-attention mixes information from all source tokens. Number",
-      "the n letters from 0: query t of 'reverse' needs the key of letter n - 1 - t. No",
-      "query knows n, because the decoder has one block. Without self-attention the key",
-      "of <stop>, at position n + 1, tells n, but no key of a letter does.", "",
-      "The causal self-attention tells the decoder which tokens it has written. Without",
-      "it the decoder knows only the last one and its position. That is enough for",
-      "'reverse' and 'sort' ('reverse' even learns faster without it: after 1,800 steps",
-      "the full model has 0.99, too). In 'shuffle', for d distinct letters, the d - 1",
-      "others are then equally likely. So the expected loss, summed over the target, is",
-      "at least ln d + (d - 1) ln(d - 1), and ln d + ln(d - 1) + ... + ln 1 if the",
-      "decoder knows all letters so far. Means per token:", "");
-  claim_parts(results, data);
+  std::vector<AblationRow> rows;
+  for (std::size_t i = 0; i < models.size(); ++i)
+    rows.push_back(ablation_row(settings[i].name, models[i], data));
+  quote(table_of_ablations(rows));
+  for (std::size_t task = 0; task < 3; ++task) {
+    const double most = best_constant(data.held_out(reverse + std::int64_t(task), 0, 50)),
+                 match = largest(rows[3].matches[task]);
+    claim("without cross-attention, " + task_names[task] + ": at most the best constant output",
+          match <= most, decimal(match, 4));
+  }
+  const ShuffleBounds bounds = shuffle_bounds(data.held_out(shuffle, 0, 50));
+  say({{"all", decimal(bounds.all_letters, 4)}, {"last", decimal(bounds.previous_letter, 4)}});
+  claim("without causal self-attention, each seed: the loss is above this bound",
+        smallest(rows[2].losses) > bounds.previous_letter, decimal(smallest(rows[2].losses), 4));
+  claim("with all parts, each seed: below it", largest(rows[0].losses) < bounds.previous_letter,
+        decimal(largest(rows[0].losses), 4));
+  say();
 }
 
 int main() {
-  const int threads = num_threads();
-  set_num_threads(1);  // the arrays are too small for a second thread to save time
-  opening({"to train an encoder-decoder, and to show what each attention is for",
-           "cross-attention, one head: softmax(Q K^T / sqrt(D)) V\n"
-           "Q (T, D) from the decoder's x (T, C)\n"
-           "K and V (S, D) from the memory (S, C); D = C / number of heads",
-           "encoder-decoder: Vaswani et al., \"Attention Is All You Need\" (2017),\n"
-           "figure 1 and section 3.1; its three attentions: 3.2.3",
-           "nn.TransformerEncoder, nn.TransformerDecoder, norm=nn.LayerNorm(C),\n"
-           "of layers with norm_first=True, batch_first=True, activation=\"gelu\",\n"
-           "dropout=0; tgt_mask, src_key_padding_mask, memory_key_padding_mask"});
+  set_num_threads(1);  // each model has a thread of its own
   const Data data;
-  show_tasks(data);
-  const Trained untrained(1, Part::none);
-  const std::vector<Pair> pairs = {data.held_out(sort, shortest, 1)[0], example(data, reverse)};
-  the_model(untrained.model, *untrained.parameters, pairs[1]);
-  padded_batches(untrained.model, pairs);
-  teacher_forcing(untrained.model, pairs);
-  const Trained trained = train(data, 1, Part::none, main_steps);
-  loss_curves("training loss (nats per token)", {trained.losses});
-  greedy_decoding(trained.model, data);
-  alignment(trained.model, data);
-  set_num_threads(threads);  // each thread trains a model of its own
-  without_each_attention(data);
-  say("", "Attention is older than the transformer: 21_additive_attention.");
-  questions(
-      "In Transformer::embed (transformer.hpp), return token(tokens). Which tasks\n"
-      "need positions?",
-      "In train_without_each (measures.hpp), pass a last argument 2 to train: two\n"
-      "blocks in each stack. Can the decoder now find n by itself?",
-      "In sequences.hpp, set longest to in_brief(12, 6). When does reverse fail?");
+  if (tuning())
+    return write_tuning("loss of all tasks on the tuning sequences, seeds 11 and 12", sweep(data));
+  opening();
+  const Guess guess("the fraction of sequences of 11 letters that are reversed without an error");
+  Parameters parameters;
+  Generator g(1);
+  const Transformer untrained({parameters, g});
+  const std::vector<Pair> pairs = {data.held_out_of_length(sort, shortest, 0, 1)[0],
+                                   data.held_out_of_length(reverse, 5, 3, 1)[0]};
+  one_sequence_to_another(data);
+  two_stacks(untrained, parameters, pairs[1]);
+  training_on_a_batch(untrained, pairs);
+  const std::vector<Models> models = train_all(data, settings, 1);
+  greedy_decoding(models[0], data, guess);
+  where_it_looks(models[0], models[1], data);
+  what_each_is_for(models, data);
+  if (appendix("How the learning rates were chosen"))
+    show_tuning("loss (nats per token)", {{settings[0].name, settings[0].rate},
+                                          {settings[1].name, settings[1].rate},
+                                          {settings[2].name, settings[2].rate}});
+  ending();
 }

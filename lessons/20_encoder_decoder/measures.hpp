@@ -1,148 +1,176 @@
-// measures.hpp: exact match by length, and training without each attention, for lesson 20.
+// measures.hpp: alignment, interventions and bounds of lesson 20.
 #pragma once
 
-#include "by_hand.hpp"
-#include "estimate.hpp"
-#include "gnuplot_picture.hpp"
-#include "heed/array/parallel.hpp"
+#include <cmath>
+#include <functional>
+
+#include "pictures.hpp"
 
 namespace heed {
 
-// The exact match of 100 held-out sequences of each task and length.
-struct ByLength {
-  std::string table;                  // as text
-  std::vector<Series> curves;         // one for each task
-  double lowest_trained = 1;          // of the tasks' means over the trained lengths, the lowest
-  double highest_reverse_beyond = 0;  // of reverse, for two or more letters beyond training
+// The fraction of the output letters that are copied from their position (B, T).
+inline double aligned_fraction(const std::vector<Pair>& pairs, const Indices& positions) {
+  double letters = 0, right = 0;
+  for (std::size_t b = 0; b < pairs.size(); ++b)
+    for (std::size_t t = 0; t + 1 < pairs[b].target.size(); ++t, ++letters)
+      right += is_copied(pairs[b], t, std::size_t(positions(b, t)));
+  return right / letters;
+}
+
+// For each letter of the targets (B, T), the first position that it is copied from.
+inline Indices copied_positions(const std::vector<Pair>& pairs) {
+  Indices positions = indices({pairs.size(), longest_target(pairs)}, 0);
+  for (std::size_t b = 0; b < pairs.size(); ++b)
+    for (std::size_t t = 0; t + 1 < pairs[b].target.size(); ++t)
+      while (!is_copied(pairs[b], t, std::size_t(positions(b, t)))) ++positions(b, t);
+  return positions;
+}
+
+// A random letter of the source for each letter of the targets.
+inline Indices random_positions(const std::vector<Pair>& pairs) {
+  Generator g(5);
+  Indices positions = indices({pairs.size(), longest_target(pairs)}, 0);
+  for (std::size_t b = 0; b < pairs.size(); ++b)
+    for (std::size_t t = 0; t + 1 < pairs[b].target.size(); ++t)
+      positions(b, t) = g.randint(1, std::int64_t(pairs[b].source.size()) - 1, {1})(0);
+  return positions;
+}
+
+// Replaces the source letter at positions(b, t) by a random other letter, for each target letter t,
+// and predicts this letter again, from the same decoder input. Returns the fraction of predictions
+// that change. (A position without a letter does not count.)
+inline double changed_predictions(
+    const std::function<Tensor(const Indices&, const Indices&)>& model,
+    const std::vector<Pair>& pairs, const Indices& positions) {
+  const NoGrad no_grad;
+  const Batch batch = batch_of(pairs);
+  const Indices before = argmax(model(batch.source, batch.input), -1);  // (B, T)
+  Generator g(7);
+  double count = 0, changed = 0;
+  for (std::size_t t = 0; t + 1 < before.shape(1); ++t) {
+    Indices source = batch.source;
+    const Indices shift = g.randint(1, num_letters, {pairs.size()});
+    std::vector<std::size_t> counted;
+    for (std::size_t b = 0; b < pairs.size(); ++b) {
+      std::int64_t& letter = source(b, std::size_t(positions(b, t)));
+      if (letter >= num_letters || t + 1 >= pairs[b].target.size()) continue;
+      letter = (letter + shift(b)) % num_letters;
+      counted.push_back(b);
+    }
+    const Indices after = argmax(model(source, batch.input), -1);
+    count += double(counted.size());
+    for (const std::size_t b : counted) changed += after(b, t) != before(b, t);
+  }
+  return changed / count;
+}
+
+// Lower bounds on the expected loss of shuffle, summed over d distinct letters and <stop>. If the
+// decoder knows all letters so far: ln d + ln(d - 1) + ... + ln 1. If it knows only the previous
+// letter, each of the d - 1 others is equally likely: ln d + (d - 1) ln(d - 1). shuffle_bounds
+// returns means per token.
+struct ShuffleBounds {
+  double all_letters = 0, previous_letter = 0;
 };
 
-inline ByLength exact_match_by_length(const Transformer& model, const Data& data) {
-  ByLength result;
-  const auto lengths =
-      double(longest - shortest);  // the number of trained lengths: left_out is not one
-  for (const std::string& name : task_names) result.curves.push_back({name, {}, {}, true});
-  std::vector<double> means(3, 0);
-  result.table = "letters   reverse   sort   shuffle";
+inline ShuffleBounds shuffle_bounds(const std::vector<Pair>& pairs) {
+  ShuffleBounds bounds;
+  double tokens = 0;
+  for (const Pair& pair : pairs) tokens += double(pair.target.size());
+  for (const Pair& pair : pairs) {
+    const std::size_t d = pair.target.size() - 1;
+    for (std::size_t t = 0; t < d; ++t) {
+      bounds.all_letters += std::log(double(d - t)) / tokens;
+      bounds.previous_letter += std::log(double(t == 0 ? d : d - 1)) / tokens;
+    }
+  }
+  return bounds;
+}
+
+// The largest fraction of the pairs for which one and the same output is right.
+inline double best_constant(const std::vector<Pair>& pairs) {
+  std::size_t most = 0;
+  for (const Pair& candidate : pairs) {
+    std::size_t right = 0;
+    for (const Pair& pair : pairs) right += is_right(pair, candidate.target);
+    most = std::max(most, right);
+  }
+  return double(most) / double(pairs.size());
+}
+
+// A mask (T, T) with which each query attends to its own position only.
+inline Mask only_own_position(std::size_t T) {  // (T, T), true (may attend) on the diagonal
+  Mask own = mask({T, T});
+  for (std::size_t t = 0; t < T; ++t) own(t, t) = true;
+  return own;
+}
+
+// The fraction of the pairs whose whole output is right. The functions below call greedy_outputs,
+// attended and loss_of of lesson.cpp.
+template <class Transformer>
+double exact_match(const Transformer& model, const std::vector<Pair>& pairs) {
+  const std::vector<Tokens> outputs = greedy_outputs(model, pairs);
+  double right = 0;
+  for (std::size_t b = 0; b < pairs.size(); ++b) right += is_right(pairs[b], outputs[b]);
+  return right / double(pairs.size());
+}
+
+template <class Models>
+std::vector<double> exact_matches(const Models& models, const std::vector<Pair>& pairs) {
+  std::vector<double> matches;
+  for (const auto& model : models) matches.push_back(exact_match(model, pairs));
+  return matches;
+}
+
+template <class Models>
+std::vector<LengthRow> matches_by_length(const Models& models, const Data& data) {
+  std::vector<LengthRow> rows;
   for (std::size_t n = shortest; n <= longest_tested; ++n) {
-    std::string row = pad_left(std::to_string(n), 7) + "  ";
-    for (std::size_t i = 0; i < 3; ++i) {
-      const double match = exact_match(model, data.held_out(reverse + std::int64_t(i), n, 100));
-      row += pad_left(decimal(match, 2), i == 1 ? 7 : i == 2 ? 10 : 8);
-      result.curves[i].append(double(n), match);
-      if (n <= longest && n != left_out) means[i] += match / lengths;
-      if (i == 0 && n >= longest + 2)
-        result.highest_reverse_beyond = std::max(result.highest_reverse_beyond, match);
+    rows.push_back({n});
+    for (const std::int64_t task : {reverse, sort, shuffle})
+      rows.back().matches.push_back(exact_matches(models, data.held_out_of_length(task, n, 0, 50)));
+  }
+  return rows;
+}
+
+// How often the largest weight is on the letter that is copied, for the mean of the heads and for
+// the best head, which other sequences choose.
+template <class Transformer>
+std::vector<double> aligned(const Transformer& model, const Data& data, std::int64_t task) {
+  const std::vector<Pair> pairs = data.held_out(task, 0, 25), others = data.held_out(task, 50, 50);
+  std::size_t best = 0;
+  for (std::size_t h = 1; h < model.decoder.blocks[0].cross.num_heads; ++h)
+    if (aligned_fraction(others, attended(model, others, h)) >
+        aligned_fraction(others, attended(model, others, best)))
+      best = h;
+  return {aligned_fraction(pairs, attended(model, pairs)),
+          aligned_fraction(pairs, attended(model, pairs, best))};
+}
+
+// How often a prediction changes if the letter of the largest weight is replaced, or the one that
+// is copied, or a random one.
+template <class Models>
+std::vector<InterventionRow> interventions(const Models& models, const Data& data) {
+  std::vector<InterventionRow> rows = {
+      {"of the largest weight"}, {"that is copied"}, {"at random"}};
+  for (const auto& model : models)
+    for (const int column : {0, 1}) {
+      const std::vector<Pair> pairs = data.held_out(column == 0 ? reverse : sort, 0, 25);
+      rows[0].add(column, changed_predictions(model, pairs, attended(model, pairs)));
+      rows[1].add(column, changed_predictions(model, pairs, copied_positions(pairs)));
+      rows[2].add(column, changed_predictions(model, pairs, random_positions(pairs)));
     }
-    result.table += "\n" + row +
-                    (n == left_out ? "   not in training"
-                     : n > longest ? "   beyond training"
-                                   : "");
-  }
-  result.lowest_trained = *std::min_element(means.begin(), means.end());
-  return result;
+  return rows;
 }
 
-// Draws the exact match by length, on grey bands for the lengths of the training.
-inline void draw_by_length(const std::string& lesson, const ByLength& measured) {
-  Array rows = zeros({measured.curves[0].x.size(), 4});  // letters, reverse, sort, shuffle
-  for (std::size_t i = 0; i < rows.shape(0); ++i) {
-    rows(i, 0) = Real(measured.curves[0].x[i]);
-    for (std::size_t k = 0; k < 3; ++k) rows(i, k + 1) = Real(measured.curves[k].y[i]);
-  }
-  std::string bands, plots;
-  const auto band = [&](std::size_t from, std::size_t to) {
-    bands += "set object rectangle from " + decimal(double(from) - 0.45, 2) + ",graph 0 to " +
-             decimal(double(to) + 0.45, 2) + ",graph 1 behind fc rgb '#EEEEEE' lw 0\n";
-  };
-  band(shortest, left_out - 1);
-  band(left_out + 1, longest);
-  const Names colours = {"#0072B2", "#D55E00", "#009E73"};
-  for (std::size_t k = 0; k < 3; ++k)
-    plots += (k == 0 ? "plot " : ", ") + std::string("$data using 1:") + std::to_string(k + 2) +
-             " with linespoints lw 2 pt " +
-             std::to_string(k == 0   ? 7
-                            : k == 1 ? 5
-                                     : 9) +
-             " lc rgb '" + colours[k] + "' title '" + task_names[k] + "'";
-  picture_by_gnuplot(lesson, "lengths",
-                     gnuplot_block("data", rows) + bands +
-                         "set title 'held-out sequences; grey: trained lengths'\n"
-                         "set xlabel 'letters in the source'\nset ylabel 'exact match'\n"
-                         "set yrange [-0.03:1.03]\nset xrange [" +
-                         decimal(double(shortest) - 0.6, 1) + ":" +
-                         decimal(double(longest_tested) + 0.6, 1) +
-                         "]\nset xtics 1\nset key left center\n" + plots);
-}
-
-inline const Names part_names = {"none", "encoder self-attention", "causal self-attention",
-                                 "cross-attention"};
-
-// The results of models that each lack one attention, for several seeds, on held-out sequences of
-// the trained lengths.
-struct Ablations {
-  using Values = std::vector<std::vector<std::vector<double>>>;  // [part][task][seed]
-  Values match, loss;                                            // exact match and cross-entropy
-};
-
-// Trains a model for each part and seed, as many at once as heed has threads.
-inline Ablations train_without_each(const Data& data, std::size_t seeds, std::int64_t steps) {
-  const Ablations::Values empty(4, {3, std::vector<double>(seeds, 0)});
-  Ablations result{empty, empty};
-  parallel_for(4 * seeds, 1, [&](std::size_t i, std::size_t) {
-    const std::size_t part = i % 4, seed = i / 4;
-    const Trained trained = train(data, 11 + seed, Part(part), steps);
-    const NoGrad no_grad;
-    for (std::size_t task = 0; task < 3; ++task) {
-      const std::vector<Pair> pairs = data.held_out(reverse + std::int64_t(task), 25);
-      result.match[part][task][seed] = exact_match(trained.model, pairs);
-      result.loss[part][task][seed] = loss_of(trained.model, batch_of(pairs)).item();
-    }
-  });
-  return result;
-}
-
-// "0.93 (0.02)": the mean over the seeds and, in parentheses, its standard error.
-inline std::string with_error(const std::vector<double>& values) {
-  const Estimate e = estimate(values);
-  return decimal(e.mean, 2) + (values.size() < 2 ? "" : " (" + decimal(e.standard_error, 2) + ")");
-}
-
-inline std::string table_of(const Ablations& ablations) {
-  std::string text = pad_right("removed", 22);
-  for (const std::string& name : task_names) text += pad_left(name, 13);
-  text += pad_left("loss, shuffle", 15);
-  for (std::size_t part = 0; part < 4; ++part) {
-    text += "\n" + pad_right(part_names[part], 22);
-    for (const std::vector<double>& match : ablations.match[part])
-      text += pad_left(with_error(match), 13);
-    text += pad_left(with_error(ablations.loss[part][2]), 15);
-  }
-  return text;
-}
-
-inline double largest(const std::vector<double>& x) {
-  return *std::max_element(x.begin(), x.end());
-}
-inline double smallest(const std::vector<double>& x) {
-  return *std::min_element(x.begin(), x.end());
-}
-
-// Prints the bounds on the loss of shuffle. Claims what must hold for every seed.
-inline void claim_parts(const Ablations& results, const Data& data) {
-  const ShuffleBounds bounds = shuffle_bounds(data.held_out(shuffle, 25));
-  say("bound if all letters so far are known     " + decimal(bounds.all_letters, 4),
-      "bound if only the last letter is known    " + decimal(bounds.previous_letter, 4), "");
-  for (std::size_t task = 0; task < 3; ++task) {
-    const double most = best_constant(data.held_out(reverse + std::int64_t(task), 25));
-    claim("without cross-attention, " + task_names[task] + ": at most the best constant output",
-          largest(results.match[3][task]) <= most, decimal(largest(results.match[3][task]), 4));
-  }
-  claim_less("without causal self-attention, shuffle: loss above the second bound",
-             bounds.previous_letter, smallest(results.loss[2][2]));
-  claim_less("with all parts, shuffle: loss below the second bound", largest(results.loss[0][2]),
-             bounds.previous_letter);
-  claim_less("without encoder self-attention, reverse: match lower by more than 0.05",
-             largest(results.match[1][0]) + 0.05, smallest(results.match[0][0]));
+template <class Models>
+AblationRow ablation_row(const std::string& removed, const Models& models, const Data& data) {
+  const NoGrad no_grad;
+  AblationRow row{removed};
+  for (const std::int64_t task : {reverse, sort, shuffle})
+    row.matches.push_back(exact_matches(models, data.held_out(task, 0, 50)));
+  const Batch shuffled = batch_of(data.held_out(shuffle, 0, 50));
+  for (const auto& model : models) row.losses.push_back(loss_of(model, shuffled).item());
+  return row;
 }
 
 }  // namespace heed

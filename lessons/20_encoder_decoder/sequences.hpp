@@ -63,6 +63,17 @@ inline bool is_right(const Pair& pair, Tokens output) {
   return output == target;
 }
 
+inline std::size_t longest_target(const std::vector<Pair>& pairs) {
+  std::size_t T = 0;
+  for (const Pair& pair : pairs) T = std::max(T, pair.target.size());
+  return T;
+}
+
+inline Tokens row_of(const Indices& tokens, std::size_t b) {  // of (B, T)
+  return Tokens(tokens.begin() + std::ptrdiff_t(b * tokens.shape(1)),
+                tokens.begin() + std::ptrdiff_t((b + 1) * tokens.shape(1)));
+}
+
 // Pairs of different lengths as rows, padded at the end.
 struct Batch {
   Indices source;  // (B, S)
@@ -71,10 +82,9 @@ struct Batch {
 };
 
 inline Batch batch_of(const std::vector<Pair>& pairs) {
-  std::size_t S = 0, T = 0;
-  for (const Pair& pair : pairs)
-    S = std::max(S, pair.source.size()), T = std::max(T, pair.target.size());
-  const std::size_t B = pairs.size();
+  std::size_t S = 0;
+  for (const Pair& pair : pairs) S = std::max(S, pair.source.size());
+  const std::size_t B = pairs.size(), T = longest_target(pairs);
   Batch batch{indices({B, S}, padding), indices({B, T}, padding), indices({B, T}, padding)};
   for (std::size_t b = 0; b < B; ++b) {
     const auto& [source, target] = pairs[b];
@@ -85,6 +95,13 @@ inline Batch batch_of(const std::vector<Pair>& pairs) {
     }
   }
   return batch;
+}
+
+// Whether letter t of the target is a copy of the token at position s of the source. For 'sort' and
+// 'shuffle' any position of this letter counts.
+inline bool is_copied(const Pair& pair, std::size_t t, std::size_t s) {
+  const std::size_t n = pair.source.size() - 2;  // letters; letter s - 1 is at position s
+  return pair.source[0] == reverse ? s == n - t : pair.source[s] == pair.target[t];
 }
 
 // The numbers of letters: training has `shortest` to `longest` without `left_out`.
@@ -107,19 +124,30 @@ class Data {
     }
   }
 
-  // The first `count` held-out pairs of this task and length.
-  std::vector<Pair> held_out(std::int64_t task, std::size_t n, std::size_t count) const {
-    const std::size_t first = 300 * (n - shortest) + 100 * std::size_t(task - reverse);
+  // `count` held-out pairs of this task and length, from number `first` of 100.
+  std::vector<Pair> held_out_of_length(std::int64_t task, std::size_t n, std::size_t first,
+                                       std::size_t count) const {
+    first += 300 * (n - shortest) + 100 * std::size_t(task - reverse);
     const auto begin = held_out_.begin() + std::ptrdiff_t(first);
     return {begin, begin + std::ptrdiff_t(count)};
   }
 
-  // The first `count` of this task for each length of the training.
-  std::vector<Pair> held_out(std::int64_t task, std::size_t count) const {
+  // The same for all lengths of the training.
+  std::vector<Pair> held_out(std::int64_t task, std::size_t first, std::size_t count) const {
     std::vector<Pair> pairs;
     for (std::size_t n = shortest; n <= longest; ++n) {
       if (n == left_out) continue;
-      const std::vector<Pair> more = held_out(task, n, count);
+      const std::vector<Pair> more = held_out_of_length(task, n, first, count);
+      pairs.insert(pairs.end(), more.begin(), more.end());
+    }
+    return pairs;
+  }
+
+  // Those that choose the learning rates: all tasks, and none of the first 50 of a length.
+  std::vector<Pair> tuning_pairs() const {
+    std::vector<Pair> pairs;
+    for (const std::int64_t task : {reverse, sort, shuffle}) {
+      const std::vector<Pair> more = held_out(task, 50, 50);
       pairs.insert(pairs.end(), more.begin(), more.end());
     }
     return pairs;

@@ -194,16 +194,16 @@ QUESTIONS = [
     Question("19.2", [("lesson.cpp", "shown = centred(space)", "shown = space")]),
     Question("19.3", [("lesson.cpp", "M = {2, 2, 2, 2, 1, 1, 1, 1}", "M = {4, 4, 4, 4, 1, 1, 1, 1}")]),
     Question("20.1", [
-        ("transformer.hpp",
+        ("lesson.cpp",
          "return token(tokens) + nn::sinusoidal_positions(tokens.shape(1), C)",
          "return token(tokens)")
     ], fails=True),
     Question("20.2", [
-        ("measures.hpp",
-         "Part(part), steps)",
-         "Part(part), steps, 2)")
+        ("lesson.cpp",
+         "model({parameters, g}, removed)",
+         "model({parameters, g}, removed, 2)")
     ], fails=None),
-    Question("20.3", [("sequences.hpp", "in_brief(9, 6)", "in_brief(12, 6)")]),
+    Question("20.3", [("sequences.hpp", "in_brief(9, 6)", "in_brief(12, 6)")], fails=None),
     Question("21.1", [
         ("lesson.cpp",
          "settings[0], 3 * steps",
