@@ -80,18 +80,6 @@ void one_backward_pass() {
   check_on_paper(a, b);
 }
 
-void order_of_nodes() {
-  const Scalar early = 1, early_b = early + early;
-  early_b.number->grad += 1, propagate(*early_b.number);  // the first use
-  say("", "b has passed on after its first use   " + column(early.grad()));
-  early_b.number->grad += 1, propagate(*early_b.number);  // the second use
-  say("b has passed on after each use        " + column(early.grad()));
-  const Scalar a = 1, b = a + a;
-  backward(b + b);
-  say("b waits for both uses                 " + column(a.grad()));
-  say();
-}
-
 void gradient_descent() {
   section("Gradient descent");
   say("", "learning rate       x after 0, 1, ... 5 steps");
@@ -169,8 +157,22 @@ void first_text(const Harbour& play, const Tensor& trained_logits) {
 }
 
 void gradient_at_the_counts(const Harbour& play, const Tensor& counted) {
-  backward(loss_of(counted, play.training_pairs()));
-  check("the gradient at the counts = 0", counted.grad(), zeros(counted.shape()));
+  const Batch pairs = play.training_pairs();
+  backward(loss_of(counted, pairs));
+  const double rest = 0.01 * double(play.vocab_size()) / double(pairs.inputs.size());
+  check("the gradient at the counts = 0", counted.grad(), zeros(counted.shape()), rest);
+}
+
+void order_of_nodes() {
+  const Scalar early = 1, early_b = early + early;
+  early_b.number->grad += 1, propagate(*early_b.number);  // the first use
+  say("", "b has passed on after its first use   " + column(early.grad()));
+  early_b.number->grad += 1, propagate(*early_b.number);  // the second use
+  say("b has passed on after each use        " + column(early.grad()));
+  const Scalar a = 1, b = a + a;
+  backward(b + b);
+  say("b waits for both uses                 " + column(a.grad()));
+  say();
 }
 
 int main() {

@@ -173,7 +173,7 @@ void any_number_of_layers() {
   section("A proof for any number of layers");
   const Array shifted = xt::tril(ones({3, 3}), 1), two = xt::linalg::dot(lower, lower);
   const Array paths = xt::linalg::dot(lower, Array(xt::linalg::dot(shifted, two)));
-  show("paths, third mask shifted", paths, words, words);
+  show(paths, {"paths, third mask shifted", words, words, /*decimals=*/0});
   say();
   draw_layers({lower, lower, shifted, lower}, {1, 1, 1, 0, 0}, words, xt::col(paths, 1));
 }

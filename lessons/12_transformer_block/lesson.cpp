@@ -148,7 +148,8 @@ Array norm_by_hand(const Array& x) {
 void layer_normalization(const nn::Block& block, const Array& X) {
   section("Layer normalization");
   const Array growth = mean_over_seeds(rms, with_mlp);
-  show_rows("root mean square of x after 0 to 6 layers", {growth}, {"... and MLP"});
+  show_rows("root mean square of x after 0 to 6 layers",
+            {mean_over_seeds(rms, with_residual), growth}, {"x + attention", "... and MLP"});
   say({{"growth", decimal(std::pow(growth(depth) / growth(0), 1.0 / depth), 1)}});
   Array large = X;
   xt::row(large, 1) *= 4;  // 'cat'
