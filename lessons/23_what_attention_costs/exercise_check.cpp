@@ -105,6 +105,10 @@ void judge_masked(Generator& g) {
   judge("all keys of the first block are masked",
         keys_with({masked, masked, 1, -2, 3, 0}, {2, 2, 2}, g));
   judge("all keys are masked", keys_with({masked, masked, masked, masked}, {2, 2}, g));
+  Keys keys = keys_with({1, masked, 2, 0, masked, masked}, {3, 3}, g);
+  keys.values(1, 0) = std::numeric_limits<Real>::quiet_NaN();
+  keys.values(1, 2) = keys.values(4, 1) = std::numeric_limits<Real>::infinity();
+  judge("values of masked keys are NaN or infinite", keys);
 }
 
 // The same keys in the opposite order must give the same attention.
@@ -135,6 +139,7 @@ int main() {
   judge("scores up to 100000", keys_with({99999, 7, 100000, -100000, 99999, 5}, {2, 2, 2}, g));
   judge("scores down to -100000", keys_with({-100000, -99999, -99998}, {1, 2}, g));
   judge_masked(g);
+  judge("empty blocks", keys_with({1, 0, 3, 2}, {0, 2, 0, 2, 0}, g));
   judge_order(g);
   const Array scores = g.randn({50}) * Real(5);
   judge("50 keys in blocks of 7, 20 and 23", {scores, g.randn({50, 8}), {7, 20, 23}});

@@ -9,10 +9,10 @@
 //
 // `update` adds a block: scores (b) and values (b, d_v), one row for each key. The attention of the
 // query is row.output / row.sum after the last block. Scores may be as large as 100000. A score of
-// minus infinity means that the key is masked, so that it must not change anything. All keys of a
-// block may be masked, also those of the first block. Calls for several rows may alternate, so keep
-// nothing in static variables. Row is declared in
-// lessons/23_what_attention_costs/online_softmax.hpp.
+// minus infinity means that the key is masked, so that it must not change anything, even if its
+// value is NaN or infinite. All keys of a block may be masked, also those of the first block, and a
+// block may be empty. Calls for several rows may alternate, so keep nothing in static variables. Row
+// is declared in lessons/23_what_attention_costs/online_softmax.hpp.
 //
 // As handed out, update subtracts no maximum.
 
@@ -34,6 +34,7 @@ void update(Row& row, const Array& scores, const Array& values) {
   row.sum *= rescale;
   for (Real& element : row.output) element *= rescale;
   for (std::size_t s = 0; s < scores.size(); ++s) {
+    if (std::isinf(scores(s))) continue;  // 0 * value is NaN if the value is NaN or infinite
     const Real weight = std::exp(scores(s) - maximum);
     row.sum += weight;
     for (std::size_t d = 0; d < row.output.size(); ++d) row.output(d) += weight * values(s, d);

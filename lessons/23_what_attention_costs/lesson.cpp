@@ -1,204 +1,306 @@
-// 23 what_attention_costs: time and memory of attention against the length, and cheaper variants.
+// 23 what_attention_costs: time and memory of attention against the length, and four remedies.
 //
-// Before this lesson: 22_vision, a transformer whose tokens are patches of an image.
-// A useful breakpoint: heed::add_block (in softmax_in_blocks.hpp). Print row.m and row.l.
+// Worth a breakpoint: add_block. Print row.m and row.l.
 
-#include "cache.hpp"
 #include "costs.hpp"
+#include "guess.hpp"
+#include "in_threads.hpp"
 #include "recall.hpp"
-#include "softmax_in_blocks.hpp"
-#include "window.hpp"
+#include "tuning.hpp"
 
 using namespace heed;
 const std::string lesson = "23_what_attention_costs";
 
+const std::size_t test_length = std::size_t(in_brief(8192, 1024));
+const std::vector<std::size_t> fit_lengths =
+    brief() ? std::vector<std::size_t>{256, 512} : std::vector<std::size_t>{256, 512, 1024, 2048};
+std::vector<Costs> kinds;  // the rows of the table so far
+
+// Causal attention with `past` keys in a cache, or with a sliding window.
+AttentionOptions causal(std::size_t past = 0, std::size_t window = 0) {
+  AttentionOptions options;
+  options.causal = true, options.past = past, options.window = window;
+  return options;
+}
+
+// Measures a kind of attention.
+void add_row(const std::string& name, const Attend& attend, bool one_query = false) {
+  std::vector<std::size_t> lengths = fit_lengths;
+  lengths.push_back(test_length);
+  kinds.push_back(costs_of(name, lengths, attend, one_query));
+}
+
+void the_price() {
+  section("The price of n^2 scores");
+  const std::string test = grouped(double(test_length));
+  add_row("plain", [](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return attention_with_weights(q, k, v, causal()).output;  // all weights, (n, n), are stored
+  });
+  quote(lengths_table(kinds[0]));
+  say({{"test", test}});
+  const Guess guess("milliseconds of plain attention for " + test + " tokens");
+  say({{"test", test}});
+  quote(table_of(kinds));
+  guess.compare(decimal(kinds[0].milliseconds.back(), 1));
+  const double matrices = kinds[0].bytes.back() / double(test_length * test_length * sizeof(Real));
+  claim("at the peak there are at least two matrices (n, n)", matrices >= 2, decimal(matrices, 2));
+}
+
+void where_time_goes() {
+  const std::size_t n = fit_lengths.back();
+  const double size = double(n * n), products = 2 * 64 * size;  // FLOPs of Q K^T
+  section("Where the time goes", {{"n", grouped(double(n))}});
+  const NoGrad no_grad;
+  Generator g(1);
+  const Tensor Q(g.randn({n, 64})), K(g.randn({n, 64})), V(g.randn({n, 64}));
+  const Tensor scores = matmul(Q, transpose(K, 0, 1)),
+               mask = (tril(Tensor(ones({n, n}))) - 1) * 1e9;
+  quote(table_of({{"Q K^T", [&] { matmul(Q, transpose(K, 0, 1)); }, products, 1},
+                  {"/ sqrt(D)", [&] { scores / 8.0; }, size, 2},
+                  {"+ mask", [&] { scores + mask; }, size, 3},
+                  {"softmax", [&] { softmax(scores, -1); }, 4 * size, 2},
+                  {"A V", [&] { matmul(scores, V); }, products, 1}},
+                 double(n)));
+  say({{"size", decimal(size * sizeof(Real) / 1e6, 0)}});
+}
+
+// What a query keeps of the keys so far: m, the largest score, l, the sum of exp(score - m), and o,
+// the sum of exp(score - m) v. The attention of the keys so far is o / l.
+struct OnlineSoftmax {
+  Real m = -INFINITY, l = 0;
+  Array o;  // (D_v)
+};
+
+// Adds a block of keys, with scores (b) and values V (b, D_v).
+void add_block(OnlineSoftmax& row, const Array& scores, const Array& V) {
+  const Real m = std::max(row.m, xt::amax(scores)());
+  const Array e = xt::exp(scores - m);
+  const Real rescale = std::exp(row.m - m);  // 1 if the maximum is still the same
+  row.m = m;
+  row.l = rescale * row.l + xt::sum(e)();
+  row.o = rescale * row.o + xt::linalg::dot(e, V);
+}
+
+// softmax(scores) V, with `size` keys at a time: for each block m, l and o / l after it.
+Array online_attention(const Array& scores, const Array& V, std::size_t size) {
+  Array steps = zeros({scores.size() / size, 2 + V.shape(1)});
+  OnlineSoftmax row{-INFINITY, 0, zeros({V.shape(1)})};
+  for (std::size_t b = 0; b < steps.shape(0); ++b) {
+    const std::size_t begin = b * size, end = begin + size;
+    add_block(row, xt::view(scores, xt::range(begin, end)), xt::view(V, xt::range(begin, end)));
+    steps(b, 0) = row.m, steps(b, 1) = row.l;
+    for (std::size_t d = 0; d < row.o.size(); ++d) steps(b, 2 + d) = row.o(d) / row.l;
+  }
+  return steps;
+}
+
 void online_softmax() {
   section("Softmax one block of keys at a time");
-  say("n queries and n keys have n^2 scores. The plain operations of lesson 04 store",
-      "them all, in matrices (n, n). ONLINE SOFTMAX needs only a block of scores at a",
-      "time. For each query it keeps three things: the row maximum m, the row sum l of",
-      "exp(score - m), and o, the sum of exp(score - m) v. If a block has a larger",
-      "maximum m', l and o are first multiplied by exp(m - m'). After the last block",
-      "the output is o / l. Here is query 0 of 12 tokens, with blocks of 3 keys:");
+  draw_tiles(lesson);
+  say();
   Generator g(22);
-  const Array Q = g.randn({12, 4}), K = g.randn({12, 4}), V = g.randn({12, 2});
-  show("query 0", online_steps(Q, K, V, 3), {"block 0", "block 1", "block 2", "block 3"},
-       {"max of block", "m", "l", "o / l: 0", "o / l: 1"});
-  const Tensor q(Q), k(K), v(V);
-  const Array online = online_attention(Q, K, V, 3);
-  say("");
-  check("online softmax by hand = softmax(Q K^T / sqrt(D)) V", online,
-        matmul(softmax(matmul(q, transpose(k, 0, 1)) / std::sqrt(4.0), -1), v));
-  check("online softmax by hand = fused attention", online, scaled_dot_product_attention(q, k, v));
-  check("blocks of 1 key = blocks of 5 keys", online_attention(Q, K, V, 1),
-        online_attention(Q, K, V, 5));
-  say("", "So this is no approximation. FLASHATTENTION works in this way on a GPU, with",
-      "blocks that fit into its fast memory. The FUSED ATTENTION of heed is simpler: it",
-      "reads at most 64 queries at a time, with all of their keys. So it stores at most",
-      "(64, n) scores, never (n, n).");
+  const Tensor Q(g.randn({12, 4})), K(g.randn({12, 4})), V(g.randn({12, 2}));
+  const Tensor scores = matmul(K, select(Q, 0, 0)) / std::sqrt(4.0);  // (12)
+  const Array steps = online_attention(scores.value(), V.value(), 3);
+  show("one query", steps, {"block 0", "block 1", "block 2", "block 3"},
+       {"m", "l", "o / l: 0", "o / l: 1"});
+  check("o / l after the last block = plain attention", Array(xt::view(steps, 3, xt::range(2, 4))),
+        select(attention_with_weights(Q, K, V).output, 0, 0));
+  check("12 blocks of 1 key = 4 blocks of 3",
+        Array(xt::row(online_attention(scores.value(), V.value(), 1), 11)),
+        Array(xt::row(steps, 3)));
+  say();
+  add_row("fused", [](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return scaled_dot_product_attention(q, k, v, causal());
+  });
+  quote(table_of({kinds[1]}));
+  const double growth =
+      kinds[1].bytes.back() / kinds[1].bytes[1] * double(fit_lengths[1]) / double(test_length);
+  claim("the memory of fused attention is proportional to n, within 5 %",
+        std::abs(growth - 1) < 0.05, decimal(growth, 4));
+  say();
 }
 
-void one_token_at_a_time() {
-  section("One new token: the KV cache");
-  say("A model that generates text gets one new token at a time. The keys and values of",
-      "the earlier tokens stay the same, so a KV cache stores them (lesson 15). The new",
-      "token then needs one query, one key and one value. Without a cache, the model",
-      "computes all tokens again for each new one. Multiplications of 64 steps of a",
-      "head with C = D = 16, projections included:", "");
-  Generator g(7);
-  const Array X = g.randn({64, 16});
-  const HeadWeights w{g.randn({16, 16}) / 4, g.randn({16, 16}) / 4, g.randn({16, 16}) / 4};
-  const Steps cached = with_cache(X, w), recomputed = without_cache(X, w);
-  say("without a cache   " + grouped(recomputed.multiplications),
-      "with a cache        " + grouped(cached.multiplications), "");
-  const Tensor q = matmul(Tensor(X), Tensor(w.W_Q)), k = matmul(Tensor(X), Tensor(w.W_K)),
-               v = matmul(Tensor(X), Tensor(w.W_V));
-  check("64 steps by hand: with = without a cache", cached.outputs, recomputed.outputs);
-  check("64 steps by hand = causal attention of all 64 queries at once", cached.outputs,
-        scaled_dot_product_attention(q, k, v, causal()));
-  check("the last step = attention of one query, with past = 63",
-        xt::view(cached.outputs, xt::range(63, 64)),
-        scaled_dot_product_attention(slice(q, 0, 63), k, v, causal(63)));
-}
-
-void sliding_window() {
-  section("A sliding window");
-  const std::size_t n = 24, window = 4, layers = 3;
+void window_and_cache() {
+  section("Fewer keys, or one query");
   Generator g(8);
-  const Tensor q(g.randn({n, 4})), k(g.randn({n, 4})), v(g.randn({n, 4}));
-  AttentionOptions by_hand;
-  by_hand.mask = window_by_hand(n, window);
-  say("In a SLIDING WINDOW (Mistral 7B, Jiang et al. 2023; Longformer's is on both",
-      "sides of the query) a query attends to the last w keys only, its own included.",
-      "About n w pairs remain, not n^2 / 2. For n = 24 and w = 4: " +
-          std::to_string(number_of_pairs(*by_hand.mask)) + " in place of " +
-          std::to_string(number_of_pairs(window_by_hand(n, n))) + ".",
-      "");
-  check("mask by hand = option `window`", scaled_dot_product_attention(q, k, v, by_hand),
-        scaled_dot_product_attention(q, k, v, causal(0, window)));
-  const std::string field = receptive_field(n, layers, window, g);
-  say("", "Each layer reaches w - 1 positions further back. So the output of L layers",
-      "depends on the last L (w - 1) + 1 inputs: its RECEPTIVE FIELD. With L = 3, #",
-      "marks the inputs for which the gradient of the last output is not exactly 0:", "", field,
-      "");
-  claim("the gradient is 0 except at the last L (w - 1) + 1 = 10 inputs",
-        field == std::string(n - 10, '.') + std::string(10, '#'), field);
+  const Tensor x(g.randn({24, 8}));
+  std::vector<Tensor> outputs;  // of one query at a time, with the keys and values so far
+  for (std::int64_t t = 0; t < 24; ++t) {
+    const Tensor cache = slice(x, 0, 0, t + 1), query = slice(x, 0, t, t + 1);
+    outputs.push_back(scaled_dot_product_attention(query, cache, cache, causal(std::size_t(t))));
+  }
+  check("24 steps with a cache = causal attention of 24 queries", concat(outputs, 0),
+        scaled_dot_product_attention(x, x, x, causal()));
+  add_row("fused, window 128", [](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return scaled_dot_product_attention(q, k, v, causal(0, 128));
+  });
+  const auto last_query = [](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return scaled_dot_product_attention(q, k, v, causal(k.shape()[1] - 1));
+  };
+  add_row("one query, cache", last_query, /*one_query=*/true);
+  quote(table_of({kinds[2], kinds[3]}));
+  say();
 }
 
-void linear_attention_is_a_recurrence() {
+// The feature map elu(x) + 1: x + 1 above 0, exp(x) below. It is always positive.
+Tensor phi(const Tensor& x) { return relu(x) + exp(-relu(-x)); }
+
+// The weights phi(q) . phi(k), divided by their sum: Q (..., T, D), K (..., S, D) -> (..., T, S).
+Tensor linear_weights(const Tensor& Q, const Tensor& K, bool is_causal) {
+  const Tensor products = matmul(phi(Q), transpose(phi(K), -1, -2));
+  const Tensor allowed = is_causal ? tril(products) : products;
+  return allowed / sum(allowed, {-1}, /*keepdim=*/true);
+}
+
+// Causal linear attention as a recurrence of `size` tokens at a time: q, k, v (1, n, D). A value 1
+// is added to each v, so that the last column of S is z.
+Tensor linear_recurrence(const Tensor& q, const Tensor& k, const Tensor& v, std::int64_t size) {
+  const std::size_t n = v.shape()[1], D_v = v.shape()[2];
+  const Tensor Q = phi(q), K = phi(k), V = concat({v, Tensor(ones({1, n, 1}))}, -1);
+  Tensor S(zeros({1, k.shape()[2], D_v + 1}));
+  std::vector<Tensor> outputs;
+  for (std::int64_t t = 0; t < std::int64_t(n); t += size) {
+    const auto chunk = [&](const Tensor& x) { return slice(x, 1, t, t + size); };
+    const Tensor keys = transpose(chunk(K), 1, 2);
+    outputs.push_back(matmul(chunk(Q), S) + matmul(tril(matmul(chunk(Q), keys)), chunk(V)));
+    S = S + matmul(keys, chunk(V));
+  }
+  const Tensor sums = concat(outputs, 1);
+  return slice(sums, 2, 0, std::int64_t(D_v)) / slice(sums, 2, std::int64_t(D_v));
+}
+
+void linear_attention() {
   section("Linear attention");
-  say("The softmax weights are proportional to exp(q . k / sqrt(D)). LINEAR ATTENTION",
-      "uses phi(q) . phi(k) instead. The FEATURE MAP phi has positive elements, here",
-      "phi(x) = elu(x) + 1: x + 1 if x > 0, else exp(x). This does not approximate",
-      "softmax. A query needs only two sums over all earlier tokens, of fixed size:",
-      "  S = sum of phi(k) v^T  (D, D_v)     z = sum of phi(k)  (D)",
-      "The output is phi(q)^T S / (phi(q) . z). So this attention is a recurrent neural",
-      "network (lesson 21) with the hidden state S, z.", "");
   Generator g(9);
-  const Array Q = g.randn({200, 8}), K = g.randn({200, 8}), X = g.randn({200, 8});
-  const Tensor q(Q), k(K), v(X);
-  LinearState state(8, 8);
-  check("recurrence by hand, 200 tokens = causal matrix of weights times V",
-        linear_by_hand(Q, K, X, state), matmul(linear_weights(q, k, /*causal=*/true), v));
-  check("without a mask: phi(Q) (phi(K)^T V) = matrix of weights times V",
-        linear_attention(q, k, v), matmul(linear_weights(q, k, /*causal=*/false), v));
-  say("", "numbers after 200 tokens   state " + std::to_string(state.S.size() + state.z.size()) +
-              "   KV cache " + grouped(double(K.size() + X.size())));
+  const Tensor Q(g.randn({1, 200, 8})), K(g.randn({1, 200, 8})), V(g.randn({1, 200, 8}));
+  const Tensor by_weights = matmul(linear_weights(Q, K, /*is_causal=*/true), V);
+  check("token by token = causal matrix of weights times V", linear_recurrence(Q, K, V, 1),
+        by_weights);
+  check("50 tokens at a time = the same", linear_recurrence(Q, K, V, 50), by_weights);
+  say();
+  add_row("linear", [](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return linear_recurrence(q, k, v, 128);
+  });
+  quote(table_of(kinds));
+  say();
+  draw_costs(lesson, kinds);
 }
 
-void costs_against_length() {
-  section("Time and memory against the length");
-  say("For large n the costs are about a constant times n^slope. We fit the slopes to",
-      "the logarithms by least squares; R^2 is 1 for a perfect fit. Width 64, one",
-      "thread. All kinds are causal except linear attention. The last row is one new",
-      "token with n keys in the cache. Bytes (1 kB = 1024) are those of all arrays at",
-      "the peak, q, k and v included. The last three columns are at the largest n:", "");
-  const std::vector<Costs> all = measured_costs();
-  quote(table_of(all));
-  draw_costs(lesson, all);
-  say("");
-  const double plain = byte_slope(all[0]), fused = byte_slope(all[1]), cached = byte_slope(all[4]);
-  claim("bytes: slope 1.8 to 2 for plain attention", plain > 1.8 && plain < 2, decimal(plain, 4));
-  claim("bytes: slope 0.95 to 1.05 for fused attention and for the cache",
-        std::abs(fused - 1) < 0.05 && std::abs(cached - 1) < 0.05,
-        decimal(fused, 4) + " and " + decimal(cached, 4));
-  say("", "Fused attention allocates less memory, and reads and writes memory less often.",
-      "But its multiplications still grow with n^2. With a cache the cost of one token",
-      "is proportional to n, so that of n tokens to n^2. With a window or a fixed state",
-      "the cost of one token does not depend on n.");
+constexpr std::size_t C = 32, D_recall = 8;  // width of embeddings; of queries, keys and values
+const std::vector<std::size_t> lengths = {4, 8, 16, 32};
+
+// A kind of attention and how it is trained.
+struct Variant {
+  std::string name;
+  bool is_softmax;
+  std::int64_t steps;
+  double rate;
+};
+const std::vector<Variant> variants = {
+    {"softmax", true, in_brief(500, 100), 0.02},
+    {"linear", false, in_brief(500, 100), 0.08},
+    {"linear, 5 times the steps", false, in_brief(2500, 200), 0.04}};
+
+// One layer of attention. The query and the key come from a key token, the value from a value
+// token.
+struct RecallModel {
+  RecallModel(const Scope& scope, bool softmax_weights)
+      : key_tokens(scope / "key_tokens", vocab, C),
+        value_tokens(scope / "value_tokens", vocab, C),
+        query(scope / "query", C, D_recall, false),
+        key(scope / "key", C, D_recall, false),
+        value(scope / "value", C, D_recall, false),
+        head(scope / "head", D_recall, vocab),
+        is_softmax(softmax_weights) {}
+  Tensor weights(const Indices& keys) const {  // (B, n, n)
+    const Tensor x = key_tokens(keys), q = query(x), k = key(x);
+    return is_softmax ? attention_weights(q, k) : linear_weights(q, k, /*is_causal=*/false);
+  }
+  Tensor operator()(const RecallBatch& batch) const {  // logits (B, n, vocab)
+    return head(matmul(weights(batch.key), value(value_tokens(batch.value))));
+  }
+
+  nn::Embedding key_tokens, value_tokens;
+  nn::Linear query, key, value, head;
+  bool is_softmax;
+};
+
+// Trains on 512 new questions in each step.
+RecallModel train(const Variant& variant, std::size_t n, std::uint64_t seed) {
+  Parameters parameters;
+  Generator initial(seed), g(1000 + seed);
+  const RecallModel model({parameters, initial}, variant.is_softmax);
+  optim::AdamW optimizer(parameters.tensors(), {variant.rate, 0.9, 0.999, 1e-8, 0});
+  const optim::WarmupCosine schedule{variant.rate, variant.rate / 20, 20, variant.steps};
+  for (std::int64_t step = 0; step < variant.steps; ++step) {
+    const RecallBatch batch = new_pairs(g, 512 / n, n);
+    optimizer.zero_grad();
+    backward(cross_entropy(model(batch), batch.value));
+    optimizer.set_lr(schedule.at(step));
+    optimizer.step();
+  }
+  return model;
+}
+
+// The scores of the seeds offset + 1, 2 and 3 on new sequences, which depend on `sequences`.
+Scores train_seeds(const Variant& variant, std::size_t n, std::uint64_t offset,
+                   std::uint64_t sequences) {
+  return in_threads<RecallScore>(
+      3, [&](std::uint64_t seed) { return score(train(variant, n, offset + seed), n, sequences); });
 }
 
 void what_a_fixed_state_forgets() {
   section("What a fixed state forgets");
-  say("ASSOCIATIVE RECALL: a sequence has n pairs of a key token and a value token. For",
-      "each key token the model predicts its value token. The optimum is accuracy 1 and",
-      "loss 0; guessing one of the n value tokens has accuracy 1/n. We train one layer",
-      "of softmax or linear attention, without a mask, with equally many parameters and",
-      "D = 8. A pair is one position here: its attention key comes from the key token,",
-      "its attention value from the value token. (A transformer first joins the two",
-      "tokens, as in lesson 16.)", "",
-      "Linear attention has a bound. Row i of its weights A (n, n) is the query of key",
-      "token i, column j the key of pair j, so the right keys are on the diagonal. A is",
-      "phi(Q) phi(K)^T with each row divided by its sum. So its rank is at most D, and",
-      "at most D of its eigenvalues c (A x = c x for some x, not 0) are not 0. Its",
-      "elements are positive, its rows sum to 1, so |c| <= 1. The sum of the diagonal",
-      "is the sum of the eigenvalues, at most D. So the mean weight on the right key is",
-      "at most D / n, for any positive phi (with D elements) and any training.", "",
-      "Means of three seeds +- standard error. For each kind the learning rate is the",
-      "best of five on another seed:", "");
-  const std::vector<std::size_t> lengths = {2, 4, 8, 16, 32};
-  const RecallRuns soft = train_recall(Kind::softmax, lengths),
-                   linear = train_recall(Kind::linear, lengths);
-  quote(table_of(soft, linear));
-  loss_curves("training loss (nats per question)", {soft.losses, linear.losses});
-  picture(lesson, "recall", {soft.curve("softmax"), linear.curve("linear"), guessing(lengths)},
-          {"associative recall with D = 8", "log2 of the number of pairs n", "accuracy"});
-  draw_weights(lesson, soft.longest[0], linear.longest[0], lengths.back());
-  say("");
-  claim("softmax attention: accuracy above 0.97 for each n, all seeds",
-        lowest_accuracy(soft) > 0.97, decimal(lowest_accuracy(soft), 4));
-  const double last = linear.largest(&RecallScore::accuracy, 4),
-               weight = soft.smallest(&RecallScore::weight, 4);
-  claim("linear attention: accuracy below 0.3 for n = 32, all seeds", last < 0.3, decimal(last, 4));
-  claim("linear attention: mean weight on the right key at most D / n",
-        largest_over_bound(linear) < 1.0001, decimal(largest_over_bound(linear), 4));
-  claim("softmax attention, n = 32: mean weight above 3 D / n, all seeds",
-        weight > 3 * weight_bound(32), decimal(weight, 4));
-  say("", "In the picture of the weights, linear attention puts the keys into about D",
-      "groups and gives the keys of a group nearly equal weights. (The bound is on",
-      "weights, not on accuracy: a later layer may find the right value among several.)",
-      "A larger D helps, but any state of fixed size is too small for some n. Recurrent",
-      "networks and Mamba (Gu and Dao 2023) have the same limit, and in return a",
-      "constant cost per token. Arora et al. attribute 82 % of the gap in perplexity",
-      "between language models with gated convolutions and with attention to recall.");
+  std::vector<RecallRow> rows;
+  for (const Variant& variant : variants) {
+    rows.push_back({variant.name});
+    for (const std::size_t n : lengths)
+      rows.back().scores.push_back(train_seeds(variant, n, 0, 22));
+  }
+  quote(table_of(rows, lengths, D_recall));
+  const double largest = std::max(largest_over_bound(rows[1], lengths, D_recall),
+                                  largest_over_bound(rows[2], lengths, D_recall));
+  claim("linear attention: mean weight at most D / n, all seeds and lengths", largest < 1.0001,
+        decimal(largest, 4));
+  const double soft = rows[0].accuracy(3).mean, linear = rows[1].accuracy(3).mean;
+  guard("n = 32: accuracy above 0.9 with softmax, below 0.3 with linear attention",
+        soft > 0.9 && linear < 0.3, decimal(soft, 4) + " and " + decimal(linear, 4));
+  const Estimate change = paired_change(rows[1], rows[2], 3);
+  say({{"change", trained(change.mean, 3) + " +- " + trained(change.standard_error, 3)}});
+  draw_accuracy(lesson, rows, lengths);
+  say();
+  draw_weights(lesson,
+               std::vector<RecallModel>{train(variants[0], 32, 1), train(variants[1], 32, 1)}, phi);
+  say();
+}
+
+// The losses for n = 32 with several learning rates, on other seeds and sequences.
+std::vector<TuningRow> sweep() {
+  std::vector<TuningRow> rows;
+  for (Variant variant : variants)
+    for (const double rate : {0.005, 0.01, 0.02, 0.04, 0.08, 0.16}) {
+      variant.rate = rate;
+      const Estimate e = RecallRow{"", {train_seeds(variant, 32, 10, 99)}}.loss(0);
+      rows.push_back({variant.name, rate, e.mean, e.standard_error});
+    }
+  return rows;
 }
 
 int main() {
-  set_num_threads(1);  // the times below are those of one thread
-  opening({"to measure what attention costs, and what its cheaper kinds give up",
-           "online softmax, for a block with scores s (b) and values V (b, D_v):\n"
-           "m' = max(m, max s), l' = exp(m - m') l + sum_j exp(s_j - m')\n"
-           "o' = exp(m - m') o + sum_j exp(s_j - m') V_j   output o / l (D_v)\n"
-           "linear attention: phi(q)^T S / (phi(q) . z)   S (D, D_v), z (D)",
-           "Milakov and Gimelshein, \"Online normalizer calculation for softmax\",\n"
-           "section 3 (2018); Dao et al., \"FlashAttention: Fast and\n"
-           "Memory-Efficient Exact Attention with IO-Awareness\", section 3.1\n"
-           "(2022); Beltagy et al., \"Longformer: The Long-Document Transformer\",\n"
-           "section 3.1 (2020); Katharopoulos et al., \"Transformers are RNNs:\n"
-           "Fast Autoregressive Transformers with Linear Attention\", section 3\n"
-           "(2020); Arora et al., \"Zoology: Measuring and Improving Recall in\n"
-           "Efficient Language Models\" (2023)",
-           "F.scaled_dot_product_attention, with fused kernels (FlashAttention)"});
+  set_num_threads(1);  // the times are those of one thread
+  if (tuning()) return write_tuning("loss for n = 32, other sequences, seeds 11 to 13", sweep());
+  opening();
+  the_price();
+  where_time_goes();
   online_softmax();
-  one_token_at_a_time();
-  sliding_window();
-  linear_attention_is_a_recurrence();
-  costs_against_length();
+  window_and_cache();
+  linear_attention();
   what_a_fixed_state_forgets();
-  say("", "Longer tokens make a text shorter: 24_bytes_to_tokens.");
-  questions(
-      "In measured_costs (costs.hpp), begin with n = 8 in place of 256. What are\n"
-      "the slopes of the time now?",
-      "In recall.hpp, set D = 32. What happens to accuracy and weights?",
-      "In linear_attention.hpp, let phi return exp(x). Is the recall better?");
+  if (appendix("How the learning rates were chosen")) {
+    std::vector<ChosenRate> chosen;
+    for (const Variant& variant : variants) chosen.push_back({variant.name, variant.rate});
+    show_tuning("loss (nats per question)", chosen);
+  }
+  ending();
 }

@@ -237,17 +237,9 @@ QUESTIONS = [
          "deletion_curves(models, test)",
          "deletion_curves(models[0], test)")
     ], elsewhere=("0.37", "0.55")),
-    Question("23.1", [
-        ("costs.hpp",
-         "n = 256; n <= longest",
-         "n = 8; n <= longest")
-    ], fails=True),
-    Question("23.2", [("recall.hpp", "D = 8;", "D = 32;")], fails=True),
-    Question("23.3", [
-        ("linear_attention.hpp",
-         "return relu(x) + exp(-relu(-x));",
-         "return exp(x);")
-    ]),
+    Question("23.1", [("lesson.cpp", "{256, 512, 1024, 2048};", "{8, 512, 1024, 2048};")]),
+    Question("23.2", [("lesson.cpp", "D_recall = 8;", "D_recall = 32;")], fails=True),
+    Question("23.3", [("lesson.cpp", "return relu(x) + exp(-relu(-x));", "return exp(x);")]),
     Question("24.1", [("lesson.cpp", "\"she sells sea shells\"", "\"aaaaaaa\"")]),
     Question("24.2", [("known_bound.hpp", "200'000", "2'000'000")], fails=True),
     Question("24.3", [("lesson.cpp", "3e10 : 3e11", "3e10 : 12e11")], fails=True),
