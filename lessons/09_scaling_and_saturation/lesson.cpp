@@ -17,13 +17,14 @@ constexpr std::size_t T = 16, C = 32, V = 64;  // characters, width of a vector,
 const Harbour harbour;
 const Names words = {"one", "dog", "ran"};
 
-// What the root of d divides: nothing, the scores, the first W_Q, or W_Q and its learning rate.
-enum class Divide { nothing, scores, W_Q, W_Q_and_rate };
+// What is divided by sqrt(d): nothing, the scores, the first numbers of W_Q, or the learning rates
+// of W_Q and W_K.
+enum class Divide { nothing, scores, W_Q, rates };
 
 // What three seeds of the head measure.
 struct Runs {
   std::vector<double> choosing, losses;  // on windows of the training part; on the held-out part
-  std::vector<double> saturated;         // percentage of saturated queries, before training
+  std::vector<double> before, after;     // training: percentage of saturated queries
   Series curve;                          // training losses of the last seed
 };
 
@@ -32,12 +33,11 @@ Runs train(std::size_t d, Divide divide, double rate) {
   const double root = std::sqrt(double(d)), w = std::sqrt(1.0 / (2 * C));  // Q, K: variance 1
   const Batch play = harbour.held_out_windows(T);
   Runs runs;
-  runs.curve.name = divide == Divide::scores ? "with the division" : "without";
   for (const std::uint64_t seed : {1, 2, 3}) {
     Generator g(seed);
     const auto random = [&g](Shape s, double std) { return Tensor(g.normal(s, 0, std), true); };
     const Tensor characters = random({V, C}, 1), positions = random({T, C}, 1);
-    const Tensor W_Q = random({C, d}, divide >= Divide::W_Q ? w / root : w);
+    const Tensor W_Q = random({C, d}, divide == Divide::W_Q ? w / root : w);
     const Tensor W_K = random({C, d}, w), W_V = random({C, V}, w);
     AttentionOptions options{/*causal=*/true};
     options.scale = divide == Divide::scores ? 1 / root : 1;
@@ -45,49 +45,45 @@ Runs train(std::size_t d, Divide divide, double rate) {
       const Tensor X = embedding(tokens, characters) + positions;
       return attention_with_weights(matmul(X, W_Q), matmul(X, W_K), matmul(X, W_V), options);
     };
-    optim::AdamW others({characters, positions, W_K, W_V}, {rate, 0.9, 0.999, 1e-8, 0});
-    optim::AdamW query({W_Q},
-                       {divide == Divide::W_Q_and_rate ? rate / root : rate, 0.9, 0.999, 1e-8, 0});
-    runs.saturated.push_back(saturated_queries(head(play.inputs).weights));
+    const double small = divide == Divide::rates ? rate / root : rate;
+    optim::AdamW scores({W_Q, W_K}, {small, 0.9, 0.999, 1e-8, /*weight_decay=*/0});
+    optim::AdamW others({characters, positions, W_V}, {rate, 0.9, 0.999, 1e-8, 0});
+    runs.before.push_back(saturated_queries(head(play.inputs).weights));
     for (std::int64_t step = 0; step < in_brief(200, 60); ++step) {
       const Batch batch = harbour.batch(16, T, g);
       const Tensor loss = cross_entropy(head(batch.inputs).output, batch.targets);
-      others.zero_grad(), query.zero_grad();
+      scores.zero_grad(), others.zero_grad();
       backward(loss);
-      others.step(), query.step();
+      scores.step(), others.step();
       if (seed == 3) runs.curve.append(double(step), loss.item());
     }
     const Batch seen = harbour.batch(500, T, g);
     runs.choosing.push_back(cross_entropy(head(seen.inputs).output, seen.targets).item());
-    runs.losses.push_back(cross_entropy(head(play.inputs).output, play.targets).item());
+    const auto [logits, weights] = head(play.inputs);
+    runs.losses.push_back(cross_entropy(logits, play.targets).item());
+    runs.after.push_back(saturated_queries(weights));
   }
   return runs;
 }
 
-// For d = 16, 64 and 256: the runs of three learning rates.
-std::vector<std::vector<Runs>> all_rates(Divide divide) {
-  std::vector<std::vector<Runs>> all;
-  for (const std::size_t d : {16, 64, 256})
-    all.push_back({train(d, divide, 0.003), train(d, divide, 0.01), train(d, divide, 0.03)});
+std::vector<Runs> all_rates(std::size_t d, Divide divide) {
+  std::vector<Runs> all;
+  for (const double rate : {0.003, 0.01, 0.03, 0.1}) all.push_back(train(d, divide, rate));
   return all;
 }
 
-// Of the runs of each d, those that are best in `choosing`.
-std::vector<Runs> best_of(const std::vector<std::vector<Runs>>& all) {
-  std::vector<Runs> best;
-  for (const std::vector<Runs>& rates : all)
-    best.push_back(*std::min_element(rates.begin(), rates.end(), [](const Runs& a, const Runs& b) {
-      return estimate(a.choosing).mean < estimate(b.choosing).mean;
-    }));
-  return best;
+using Table = std::vector<std::vector<Runs>>;  // a row for each d or for each way to divide
+
+Table all_sizes(Divide divide) {
+  return {all_rates(16, divide), all_rates(64, divide), all_rates(256, divide)};
 }
 
-std::vector<Runs> larger_heads() {
+Table larger_heads() {
   section("A larger head learns less");
-  const auto all = all_rates(Divide::nothing);
-  quote(table_of_rates(all));
+  const Table without = all_sizes(Divide::nothing);
+  quote(table_of_rates({"d = 16", "d = 64", "d = 256"}, without));
   say();
-  return best_of(all);
+  return without;
 }
 
 void variance_of_a_score(Generator& g) {
@@ -162,25 +158,28 @@ void few_queries_learn(Generator& g) {
   draw_gradient_norms(all);
 }
 
-void the_division(const std::vector<Runs>& without) {
+void the_division(const Table& without) {
   section("The division by sqrt(d)");
-  const std::vector<Runs> divided = best_of(all_rates(Divide::scores)),
-                          small = best_of(all_rates(Divide::W_Q)),
-                          slow = best_of(all_rates(Divide::W_Q_and_rate));
-  quote(table_of_ways({"no division", "division", "smaller W_Q", "and a smaller rate"},
-                      std::vector<std::vector<Runs>>{without, divided, small, slow}));
-  claim("for each d, the division lowers the loss by more than 4 standard errors",
+  const Table divided = all_sizes(Divide::scores);
+  quote(table_of_rates({"d = 16", "d = 64", "d = 256"}, divided));
+  claim("for each d, the division lowers the best loss by more than 4 standard errors",
         smallest_difference(without, divided) > 4, "it does not");
-  claim("d = 256: a smaller W_Q alone is worse than the division, by more than 4 standard errors",
-        difference(small[2].losses, divided[2].losses) > 4, "it is not");
-  loss_curves("training loss (nats per character)", {without[2].curve, divided[2].curve});
+  say();
+  const Table ways = {without[2], all_rates(256, Divide::W_Q), all_rates(256, Divide::rates),
+                      divided[2]};
+  const Names names = {"no division", "smaller W_Q", "smaller rates", "division"};
+  quote(table_of_rates(names, ways));
+  claim("smaller rates lower the best loss by more than 4 standard errors",
+        difference(best(ways[0]).losses, best(ways[2]).losses) > 4, "they do not");
+  say();
+  draw_curves(names, ways);
   say();
 }
 
 int main() {
   set_num_threads(1);  // the arrays are so small that a second thread would slow them down
   opening();
-  const std::vector<Runs> without = larger_heads();
+  const Table without = larger_heads();
   Generator g(6);
   variance_of_a_score(g);
   const Article article;

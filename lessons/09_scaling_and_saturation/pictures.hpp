@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <xtensor/xsort.hpp>
 
 #include "estimate.hpp"
@@ -22,12 +23,21 @@ inline double difference(const std::vector<double>& a, const std::vector<double>
   return (x.mean - y.mean) / std::hypot(x.standard_error, y.standard_error);
 }
 
-// The smallest of these differences for d = 16, 64 and 256.
+// Of the runs with several learning rates, those that are best in `choosing`.
 template <class Runs>
-double smallest_difference(const std::vector<Runs>& a, const std::vector<Runs>& b) {
-  double smallest = difference(a[0].losses, b[0].losses);
-  for (std::size_t i = 1; i < a.size(); ++i)
-    smallest = std::min(smallest, difference(a[i].losses, b[i].losses));
+const Runs& best(const std::vector<Runs>& rates) {
+  return *std::min_element(rates.begin(), rates.end(), [](const Runs& a, const Runs& b) {
+    return estimate(a.choosing).mean < estimate(b.choosing).mean;
+  });
+}
+
+// The smallest difference of the best losses of two rows of two tables, in standard errors.
+template <class Runs>
+double smallest_difference(const std::vector<std::vector<Runs>>& a,
+                           const std::vector<std::vector<Runs>>& b) {
+  double smallest = INFINITY;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    smallest = std::min(smallest, difference(best(a[i]).losses, best(b[i]).losses));
   return smallest;
 }
 
@@ -43,30 +53,35 @@ inline std::string percent_text(const std::vector<double>& percentages) {
   return decimal(estimate(percentages).mean, 0) + " %";
 }
 
-// A table of the runs for d = 16, 64 and 256, with three learning rates each.
+// The losses of four learning rates, a row for each name, and the percentages of saturated queries
+// before and after training with the best rate.
 template <class Runs>
-std::string table_of_rates(const std::vector<std::vector<Runs>>& all) {
-  std::string text = "  d    rate 0.003          0.01          0.03   saturated before training";
-  const char* sizes[] = {" 16", " 64", "256"};
-  for (std::size_t i = 0; i < 3; ++i) {
-    text += "\n" + std::string(sizes[i]);
-    for (const Runs& runs : all[i]) text += pad_left(mean_text(runs.losses, 2), 14);
-    text += pad_left(percent_text(all[i][0].saturated), 17);
+std::string table_of_rates(const Names& names, const std::vector<std::vector<Runs>>& rows) {
+  std::string text = std::string(64, ' ') + "saturated\n" + std::string(13, ' ') +
+                     "  rate 0.003         0.01         0.03          0.1  before  after";
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    text += "\n" + pad_right(names[r], 13);
+    for (const Runs& runs : rows[r]) text += pad_left(mean_text(runs.losses, 2), 13);
+    text += pad_left(percent_text(best(rows[r]).before), 7) +
+            pad_left(percent_text(best(rows[r]).after), 7);
   }
   return text;
 }
 
-// The losses for d = 16, 64 and 256, a row for each way, and the saturated queries for d = 256.
+// Draws the training losses of one seed with the best learning rate, a curve for each row.
 template <class Runs>
-std::string table_of_ways(const Names& names, const std::vector<std::vector<Runs>>& ways) {
-  std::string text =
-      "                            d = 16        d = 64       d = 256  saturated, d = 256";
-  for (std::size_t w = 0; w < names.size(); ++w) {
-    text += "\n" + pad_right(names[w], 20);
-    for (const Runs& runs : ways[w]) text += pad_left(mean_text(runs.losses, 2), 14);
-    text += pad_left(percent_text(ways[w][2].saturated), 20);
+void draw_curves(const Names& names, const std::vector<std::vector<Runs>>& rows) {
+  std::vector<Series> curves;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    Series mean_of_five{names[r], {}, {}};
+    const Series& all = best(rows[r]).curve;
+    for (std::size_t i = 0; i + 5 <= all.y.size(); i += 5)
+      mean_of_five.append(all.x[i] + 2, std::accumulate(&all.y[i], &all.y[i] + 5, 0.0) / 5);
+    curves.push_back(mean_of_five);
   }
-  return text;
+  picture("09_scaling_and_saturation", "training", curves,
+          CurveOptions{"d = 256: small steps lower the loss, small first scores alone do not",
+                       "step", "training loss (nats per character)"});
 }
 
 // Prints the variance of random scores, and the mean of the squares of the divided ones.
