@@ -7,7 +7,7 @@
 namespace heed {
 
 inline std::string mean_and_error(const Estimate& e) {
-  return trained(e.mean) + " +- " + trained(e.standard_error, 3);
+  return decimal(e.mean, 2) + " +- " + decimal(e.standard_error, 3);
 }
 
 // The losses of the seeds of a variant.
@@ -32,7 +32,7 @@ Names names_of(const Variants& variants) {
 // Prints the number of parameters and the losses of each variant: mean and standard error.
 template <class Seeds>
 void show_losses(const Names& names, const std::vector<Seeds>& rows) {
-  std::string table = "                             parameters  held-out loss, 3 seeds\n";
+  std::string table = "                             parameters  held-out loss, trained (3 seeds)\n";
   for (std::size_t r = 0; r < rows.size(); ++r)
     table += pad_right(names[r], 29) + pad_left(grouped(double(rows[r][0].parameters)), 10) + "  " +
              mean_and_error(estimate(losses_of(rows[r]))) + "\n";
@@ -43,7 +43,9 @@ void show_losses(const Names& names, const std::vector<Seeds>& rows) {
 template <class Seeds>
 void show_deviations(const Names& names, const std::vector<Seeds>& ordinary,
                      const std::vector<Seeds>& large) {
-  std::string table = "first weights   as before         4 times as large\n";
+  std::string table =
+      "held-out loss, trained (3 seeds)\n"
+      "first weights   as before       4 times as large\n";
   for (std::size_t r = 0; r < large.size(); ++r)
     table += pad_right(names[r], 16) + mean_and_error(estimate(losses_of(ordinary[r]))) + "  " +
              mean_and_error(estimate(losses_of(large[r]))) + "\n";
@@ -53,13 +55,15 @@ void show_deviations(const Names& names, const std::vector<Seeds>& ordinary,
 // Prints the variance between rows before and after training, as a mean of the seeds.
 template <class Seeds>
 void show_variances(const Names& names, const std::vector<Seeds>& rows) {
-  std::string table = "                            after block:     0     1     2     3     4\n";
+  std::string table =
+      "share of the squares, trained (3 seeds)\n"
+      "                            after block:     0     1     2     3     4\n";
   const auto line = [&](const std::string& name, const Seeds& seeds, bool is_after) {
     table += pad_right(name, 40);
     for (std::size_t l = 0; l < seeds[0].before.size(); ++l) {
       std::vector<double> shares;
       for (const auto& seed : seeds) shares.push_back((is_after ? seed.after : seed.before)(l));
-      table += pad_left(trained(estimate(shares).mean), 6);
+      table += pad_left(decimal(estimate(shares).mean, 2), 6);
     }
     table += "\n";
   };
