@@ -53,8 +53,8 @@ void random_bank_texts() { section("Random bank texts"); }
 struct Trained {
   Model model;
   std::vector<Tensor> parameters;
-  std::vector<double> losses;  // of each step
-  double held_out, longer;     // losses at the second 'bank'; longer: than all texts of training
+  std::vector<double> losses;         // of each step
+  double training, held_out, longer;  // at the second 'bank'; longer: than all texts of training
 };
 
 // Trains a model with each of five seeds.
@@ -77,8 +77,8 @@ std::vector<Trained> train(const NewModel& new_model, std::int64_t steps, double
       optimizer.step();
       losses.push_back(loss.item());
     }
-    all.push_back({model, parameters.tensors(), losses, loss_on(model, held_out_texts()),
-                   loss_on(model, held_out_texts(9, 12))});
+    all.push_back({model, parameters.tensors(), losses, loss_on(model, training_texts()),
+                   loss_on(model, held_out_texts()), loss_on(model, held_out_texts(9, 12))});
   }
   return all;
 }
@@ -87,13 +87,13 @@ std::vector<std::vector<Trained>> with_rates(bool is_descent, const std::vector<
   std::vector<std::vector<Trained>> all;
   for (const double rate : rates) {
     all.push_back(train(new_head, in_brief(300, 150), rate, is_descent));
-    quote(row_of("learning rate " + decimal(rate, 2), {held_out_losses(all.back())}));
+    quote(row_of("learning rate " + decimal(rate, 2), {training_losses(all.back())}));
   }
   return all;
 }
 
-void descent_stands_still() {
-  section("Gradient descent stands still");
+void descent_needs_luck() {
+  section("Gradient descent needs luck with its rate");
   const auto descent = with_rates(/*is_descent=*/true, {0.1, 1, 10});
   const auto start = train(new_head, /*steps=*/1, /*rate=*/0)[0].parameters;
   say({{"small", trained(largest_entry(start[0].grad()), 4)},
@@ -146,6 +146,7 @@ void controls(const std::vector<Trained>& heads) {
                            {{by_hand,
                              {},
                              {},
+                             loss_on(by_hand, training_texts()),
                              loss_on(by_hand, held_out_texts()),
                              loss_on(by_hand, held_out_texts(9, 12))}}},
                           {"learned", heads},
@@ -174,7 +175,7 @@ void learned_matrices(const std::vector<Trained>& heads) {
   draw_products(product_of({by_hand.W_Q, by_hand.W_K}), product_of(heads[0].parameters));
   claim("five seeds: each row has the signs + + - +", same_signs, "a sign differs");
   say({{"limit", trained(estimate(limits).mean, 1)},
-       {"error", trained(estimate(limits).standard_error, 1)}});
+       {"error", decimal(estimate(limits).standard_error, 1)}});
   draw_limits<Model>({{"by hand", by_hand}, {"learned", heads[0].model}});
   say();
 }
@@ -183,7 +184,7 @@ int main() {
   set_num_threads(1);  // the arrays are so small that a second thread would slow them down
   opening();
   random_bank_texts();
-  descent_stands_still();
+  descent_needs_luck();
   const std::vector<Trained> heads = solved();
   controls(heads);
   learned_matrices(heads);

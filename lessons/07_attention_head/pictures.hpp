@@ -9,22 +9,29 @@
 
 namespace heed {
 
-// "learned       ~0.0005 +- 0.0000": the mean of each column and its standard error, if it has one.
+// "learned       0.7069 +- 0.0074": the mean of each column and its standard error, if it has one.
 inline std::string row_of(const std::string& name,
                           const std::vector<std::vector<double>>& columns) {
   std::string row = pad_right(name, 24);
   for (const std::vector<double>& column : columns) {
     if (column.size() == 1) {
-      row += pad_left(decimal(column[0], 4), 7) + std::string(14, ' ');
+      row += pad_right(decimal(column[0], 4), 21);
       continue;
     }
     const Estimate e = estimate(column);
-    row += pad_right(trained(e.mean, 4) + " +- " + trained(e.standard_error, 4), 21);
+    const bool small = e.standard_error < 0.00005;
+    row += pad_right(decimal(e.mean, 4) + (small ? "" : " +- " + decimal(e.standard_error, 4)), 21);
   }
   return row.substr(0, row.find_last_not_of(' ') + 1);
 }
 
 // The losses of trained models at the second 'bank'.
+template <class Models>
+std::vector<double> training_losses(const Models& models) {
+  std::vector<double> losses;
+  for (const auto& model : models) losses.push_back(model.training);
+  return losses;
+}
 template <class Models>
 std::vector<double> held_out_losses(const Models& models) {
   std::vector<double> losses;
@@ -72,9 +79,10 @@ void draw_curves(const std::vector<Models>& descent, const std::vector<Models>& 
 // Prints the losses at the second 'bank' of several kinds of models.
 template <class Model>
 void show_controls(const std::vector<std::pair<std::string, std::vector<Model>>>& kinds) {
-  say("", pad_left("held-out texts", 38) + pad_left("longer texts", 19));
+  std::string text = std::string(24, ' ') + "held-out texts       longer texts";
   for (const auto& [name, models] : kinds)
-    say(row_of("  " + name, {held_out_losses(models), longer_losses(models)}));
+    text += "\n" + row_of(name, {held_out_losses(models), longer_losses(models)});
+  quote(text);
 }
 
 // The attention weights of a head whose first two parameters are W_Q and W_K.
