@@ -37,6 +37,21 @@ inline void show_losses(const Names& columns, const std::vector<LossRow>& rows) 
   quote(text);
 }
 
+// "  0.402  0.031  0.130", below the last column of a table.
+inline std::string each_seed(const std::vector<double>& losses) {
+  std::string text(26, ' ');
+  for (const double loss : losses) text += "  " + decimal(loss, 3);
+  return text;
+}
+
+// The lowest attention weight of a query t for the key 7 - t, in weights of shape (1, 1, 8, 8).
+inline double lowest_on_diagonal(const std::vector<Array>& weights) {
+  double lowest = 1;
+  for (const Array& A : weights)
+    for (std::size_t t = 0; t < 8; ++t) lowest = std::min(lowest, double(A(0, 0, t, 7 - t)));
+  return lowest;
+}
+
 // The sines and cosines of the encodings P (T, C), side by side.
 inline void picture_of_waves(const Array& P) {
   HeatmapOptions options{"sinusoidal position encodings: each column is a wave"};
