@@ -133,26 +133,19 @@ inline DateBatch new_batch(Generator& g, std::size_t B, bool with_time, std::siz
   return batch;
 }
 
-// Prints four lines with a date, and four with a date and a time, and their ISO forms.
-inline void quote_examples() {
-  Generator g(3);
-  for (const bool with_time : {false, true}) {
-    const DateBatch batch = new_batch(g, 4, with_time, training_length(with_time), false);
-    for (std::size_t b = 0; b < 4; ++b)
-      quote(pad_right("'" + batch.lines[b] + "'", 36) + batch.target_texts[b]);
-  }
+// The fraction of lines whose whole ISO form is right; predicted tokens (B, N).
+inline double fraction_right(const Indices& predicted, const DateBatch& batch) {
+  double right = 0;
+  for (std::size_t b = 0; b < batch.target_texts.size(); ++b)
+    right += text_of(predicted, b) == batch.target_texts[b];
+  return right / double(batch.target_texts.size());
 }
 
-inline void the_task() {
-  section("The task");
-  say("A line has a date, or a date and a time, as people write them, among other",
-      "words. The model writes them in the form of ISO 8601. Each character is a token.",
-      "Words are cut so that all lines of a batch have the same length: no padding.", "");
-  quote_examples();
-  say("", "In 31.3.1999 the day is first, in 3/31/99 the month. Years are 1990 to 2009. A",
-      "tenth of the 7,305 dates are held out of training; the tests use only these. A",
-      "random date is right with probability 1/7305. A line determines its output, so",
-      "the lower bound on the loss is 0.");
+// 200 lines with a held-out date, `more` characters longer than in training.
+inline DateBatch test_lines(bool with_time, std::size_t more = 0, std::uint64_t seed = 2026) {
+  Generator g(seed);
+  const std::size_t B = std::size_t(in_brief(200, 50));
+  return new_batch(g, B, with_time, training_length(with_time) + more, true);
 }
 
 inline Names characters_of(const std::string& text) {

@@ -204,24 +204,15 @@ QUESTIONS = [
          "model({parameters, g}, removed, 2)")
     ], fails=None),
     Question("20.3", [("sequences.hpp", "in_brief(9, 6)", "in_brief(12, 6)")], fails=None),
-    Question("21.1", [
-        ("lesson.cpp",
-         "settings[0], 3 * steps",
-         "settings[0], 8 * steps")
-    ]),
+    Question("21.1", [("lesson.cpp", "scores(s, keys)", "scores(0 * s, keys)")], fails=True),
     Question("21.2", [
-        ("translator.hpp",
-         "softmax(scores(s, e.keys)",
-         "softmax(scores(0 * s, e.keys)")
+        ("lesson.cpp",
+         "scores(s, keys)",
+         "slice(W(s), -1, 0, std::int64_t(keys.size(1)))"),
+        ("lesson.cpp", "test_lines(false, 16)", "test_lines(false, 8)"),
+        ("lesson.cpp", "test_lines(true, 48)", "test_lines(true, 8)")
     ], fails=True),
-    Question("21.3", [
-        ("translator.hpp",
-         "softmax(scores(s, e.keys)",
-         "softmax(slice(W(s), -1, 0, std::int64_t(e.keys.size(1)))"),
-        ("training.hpp",
-         "more_words = {0, 16, 32, 48}",
-         "more_words = {0}")
-    ], fails=True),
+    Question("21.3", [("lesson.cpp", "0.005, steps, 1 /", "0.0007, steps, 1 /")], fails=True),
     Question("22.1", [
         ("vision_transformer.hpp",
          "normal(shape, 0, 0.5)",
