@@ -68,18 +68,21 @@ std::string table_of_rates(const Names& names, const std::vector<std::vector<Run
   return text;
 }
 
-// Draws the training losses of one seed with the best learning rate, a curve for each row.
+// Draws the training losses of one seed with the best learning rate, a curve for each row, as means
+// of five steps. The page of `heed book` gets those of the first and of the last row.
 template <class Runs>
 void draw_curves(const Names& names, const std::vector<std::vector<Runs>>& rows) {
-  std::vector<Series> curves;
+  std::vector<Series> curves, means;
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    Series mean_of_five{names[r], {}, {}};
-    const Series& all = best(rows[r]).curve;
-    for (std::size_t i = 0; i + 5 <= all.y.size(); i += 5)
-      mean_of_five.append(all.x[i] + 2, std::accumulate(&all.y[i], &all.y[i] + 5, 0.0) / 5);
-    curves.push_back(mean_of_five);
+    curves.push_back(best(rows[r]).curve);
+    curves.back().name = names[r];
+    means.push_back({names[r], {}, {}});
+    const std::vector<double>& y = curves.back().y;
+    for (std::size_t i = 0; i + 5 <= y.size(); i += 5)
+      means.back().append(double(i) + 2, std::accumulate(&y[i], &y[i] + 5, 0.0) / 5);
   }
-  picture("09_scaling_and_saturation", "training", curves,
+  loss_curves("training loss (nats per character)", {curves.front(), curves.back()});
+  picture("09_scaling_and_saturation", "training", means,
           CurveOptions{"d = 256: small steps lower the loss, small first scores alone do not",
                        "step", "training loss (nats per character)"});
 }
