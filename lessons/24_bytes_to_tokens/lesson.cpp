@@ -1,180 +1,296 @@
 // 24 bytes_to_tokens: byte-pair encoding, and how to compare models whose tokens differ.
 //
-// Before this lesson: 23_what_attention_costs, which counts the operations of attention.
-// After it: 25_from_gpt2_to_llama, the parts of newer models.
-// A useful breakpoint: learn_merge (in by_hand.hpp). Continue with `next` and print pair.
+// Worth a breakpoint: learn_merge. Continue with `next`, and print pair.
 
-#include "known_bound.hpp"
-#include "prompt.hpp"
-#include "vocabulary_size.hpp"
+#include <algorithm>
+#include <map>
+
+#include "guess.hpp"
+#include "in_threads.hpp"
+#include "pictures.hpp"
+#include "tuning.hpp"
 
 using namespace heed;
 const std::string lesson = "24_bytes_to_tokens";
 
-void learning_merges() {
-  section("Learning merges");
-  say("A character-level model (lesson 15) has long sequences of small tokens. A model",
-      "whose tokens are words cannot read a word that it has not seen. SUBWORDS are",
-      "between the two: a frequent word is one token, a rare word is several.",
-      "BYTE-PAIR ENCODING (BPE) learns such tokens from a text:", "",
-      "  1. The tokens 0 to 255 are the bytes.",
-      "  2. Count all pairs of neighbouring tokens. The most frequent pair is the next",
-      "     MERGE: it becomes a new token.",
-      "  3. Replace this pair by the new token everywhere. Go to 2.", "",
-      "Before this, the text is split into CHUNKS (pre-tokenization): runs of letters,",
-      "of digits, of white space, of the rest. A space belongs to the chunk after it. A",
-      "merge never joins two chunks, so no token contains parts of two words. If pairs",
-      "are equally frequent, heed takes the smallest ids. It stops at the size that we",
-      "ask for, or when no pair occurs twice. Follow the merges on paper (␣ is a space,",
-      "| the end of a chunk):", "");
-  const std::string text = "she sells sea shells";
-  print_merges(text);
-  say("", "At 257 five pairs occur twice: 'e l' has the smallest ids, 101 and 108. At 258",
-      "'l s' (108, 115) comes before 'el l' (257, 108). 's h' is not merged: it occurs",
-      "only in 'she', because in ' shells' the first merge has taken the s.", "");
-  const BytePairs tokens = BytePairs::trained_on(text, 300);
-  check("merges by hand = BytePairs::trained_on", numbers(train_by_hand(text, 300)),
-        numbers(tokens.merges()), 0);
-  say("", "To ENCODE a text, the merges are applied to its bytes in the order of learning.",
-      "DECODING joins the bytes of the tokens. A new text:", "",
-      "  'ells sell seas'   " + spelled(tokens, tokens.encode("ells sell seas")), "");
-  check("ids by hand = BytePairs::encode",
-        numbers(encode_by_hand(tokens.merges(), "ells sell seas")),
-        numbers(tokens.encode("ells sell seas")), 0);
-  say("", "(Sennrich et al. begin with characters and mark the end of a word. GPT-2 begins",
-      "with bytes and keeps the space before a word. Exercise 24 shows why the order of",
-      "the merges matters.)");
+using Merge = BytePairs::Merge;  // the ids of the two tokens
+
+// A chunk as token ids, and how often it occurs in the text.
+struct Word {
+  Ids ids;
+  std::int64_t count = 1;
+};
+
+Ids bytes_of(std::string_view text) {
+  Ids ids;
+  for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
+  return ids;
 }
 
-void any_bytes(const Texts& texts, const BytePairs& tokens) {
-  section("Every text has tokens");
-  const std::size_t size = brief() ? 280 : 320;
-  say("Now the play of lesson 15, without its last two scenes, which are held out. Its",
-      "first ten merges: " + spelled(tokens, {256, 257, 258, 259, 260, 261, 262, 263, 264, 265}),
-      "");
-  const std::vector<Merge> merges = train_by_hand(texts.training, size);
-  const BytePairs in_one_line = BytePairs::trained_on(texts.training, size);
-  check("the play: merges by hand = in one line", numbers(merges), numbers(in_one_line.merges()),
-        0);
-  const Ids ids = encode_by_hand(merges, texts.held_out);
-  check("the held-out scenes: ids by hand = in one line", numbers(ids),
-        numbers(in_one_line.encode(texts.held_out)), 0);
-  check("in one line = the Vocabulary of a Trainer", numbers(in_one_line.encode(texts.held_out)),
-        numbers(Vocabulary(in_one_line).encode(texts.held_out)), 0);
-  claim("decoding by hand gives the text", decode_by_hand(merges, ids) == texts.held_out, "not");
-  say("", "A vocabulary of characters has no token for a new character. In a BYTE-LEVEL BPE",
-      "each byte is a token, so every text has tokens, and decode(encode(x)) = x for",
-      "all x. Here with 512 tokens from the play. Characters are Unicode code points:",
-      "the astronaut is three, a woman, a zero-width joiner and a rocket.", "");
-  Generator g(23);
-  std::string random;
-  for (const std::int64_t byte : g.randint(0, 256, {10'000})) random += char(byte);
-  bool same = true;
-  say("text                      characters    bytes   tokens");
-  for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
-           {"the lighthouse is dark", "the lighthouse is dark"},
-           {"ο φάρος είναι σκοτεινός", "ο φάρος είναι σκοτεινός"},
-           {"🦀 👩‍🚀", "🦀 👩‍🚀"},
-           {"no UTF-8: ff fe c3", "\xff\xfe\xc3"},
-           {"the empty text", ""},
-           {"10,000 random bytes", random}}) {
-    const Ids coded = tokens.encode(text);
-    same = same && tokens.decode(coded) == text;
-    say(pad_right(name, 26) + pad_left(characters_in(text), 10) +
-        pad_left(grouped(double(text.size())), 9) + pad_left(grouped(double(coded.size())), 9));
+// Replaces the pair by the new token, from left to right.
+Ids merged(const Ids& ids, const Merge& pair, std::int64_t new_id) {
+  Ids result;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const bool found = i + 1 < ids.size() && Merge(ids[i], ids[i + 1]) == pair;
+    result.push_back(found ? new_id : ids[i]);
+    if (found) ++i;  // both tokens are used
   }
-  say("");
-  claim("decode(encode(x)) = x for all six", same, "another text");
-  say("", "The second line says the same in Greek. The merges come from an English text, so",
-      "a text in another script takes several times as many tokens (Petrov et al. 2023,",
-      "\"Language Model Tokenizers Introduce Unfairness Between Languages\").", "",
-      "The converse need not hold: of all token sequences that spell a text, encode",
-      "gives only one.", "");
-  const Ids letters = bytes_of(" the");
-  claim("encode(decode(ids)) can be other ids", tokens.encode(tokens.decode(letters)) != letters,
-        "the same ids");
+  return result;
 }
 
-std::vector<Result> equal_compute(const Texts& texts, const std::vector<Tokens>& kinds) {
-  section("Equal compute");
-  say("The same blocks (L = 2, C = 64, windows of T = 64 tokens) with three kinds of",
-      "tokens: each model trains on the play, without the two scenes, for 300 billion",
-      "FLOPs. Each kind of tokens has the best of five learning rates, chosen on other",
-      "scenes with other seeds. Measured on the two held-out scenes, mean of 3 seeds +-",
-      "standard error:", "");
-  const double flops = brief() ? 3e10 : 3e11;
-  const std::vector<Result> results = train_all(kinds, texts, flops, brief() ? 1 : 3);
-  quote(table_of(results, texts));
-  say("");
+// Makes the most frequent pair of neighbouring tokens a merge, and replaces it in all words.
+// Returns its count, or 0, with nothing changed, if no pair occurs twice.
+std::int64_t learn_merge(std::vector<Word>& words, std::vector<Merge>& merges) {
+  std::map<Merge, std::int64_t> counts;  // a map is sorted: smaller ids come first
+  for (const Word& word : words)
+    for (std::size_t i = 1; i < word.ids.size(); ++i)
+      counts[{word.ids[i - 1], word.ids[i]}] += word.count;
+  Merge pair;
+  std::int64_t count = 0;
+  for (const auto& [each, times] : counts)
+    if (times > count) pair = each, count = times;
+  if (count < 2) return 0;
+  const std::int64_t new_id = 256 + std::int64_t(merges.size());
+  for (Word& word : words) word.ids = merged(word.ids, pair, new_id);
+  merges.push_back(pair);
+  return count;
+}
+
+// Applies the merges to each chunk, in the order of learning.
+Ids encode_by_hand(const std::vector<Merge>& merges, const std::string& text) {
+  Ids all;
+  for (const std::string_view chunk : BytePairs::chunks_of(text)) {
+    Ids ids = bytes_of(chunk);
+    for (std::size_t m = 0; m < merges.size(); ++m)
+      ids = merged(ids, merges[m], 256 + std::int64_t(m));
+    all.insert(all.end(), ids.begin(), ids.end());
+  }
+  return all;
+}
+
+void the_text_chooses(const Texts& play) {
+  section("The text chooses its tokens");
+  const std::string text = "she sells sea shells";
+  std::vector<Word> words;
+  for (const std::string_view chunk : BytePairs::chunks_of(text))
+    words.push_back({bytes_of(chunk)});
+  std::vector<Merge> merges;
+  Names lines;
+  std::int64_t count = 0;
+  do {
+    std::vector<Ids> chunks;
+    for (const Word& word : words) chunks.push_back(word.ids);
+    lines.push_back(merge_line(merges, count, chunks));
+  } while ((count = learn_merge(words, merges)) > 0);
+  print_lines(lines);
+  check("merges by hand = BytePairs::trained_on", numbers(merges),
+        numbers(BytePairs::trained_on(text, 300).merges()), 0);
+  say();
+
+  std::map<std::string_view, std::int64_t> chunks;  // equal chunks are merged only once
+  for (const std::string_view chunk : BytePairs::chunks_of(play.training)) ++chunks[chunk];
+  words.clear(), merges.clear();
+  for (const auto& [chunk, times] : chunks) words.push_back({bytes_of(chunk), times});
+  while (merges.size() < 40 && learn_merge(words, merges) > 0) continue;
+  const BytePairs tokens(merges);
+  Ids first;
+  for (std::int64_t id = 256; id < 256 + 40; ++id) first.push_back(id);
+  say();
+  print_lines({"  " + spelled(tokens, {first.begin(), first.begin() + 20}),
+               "  " + spelled(tokens, {first.begin() + 20, first.end()}), ""});
+  check("the play: merges by hand = BytePairs::trained_on", numbers(merges),
+        numbers(BytePairs::trained_on(play.training, 296).merges()), 0);
+}
+
+void new_text(const BytePairs& tokens) {
+  section("New text to tokens");
+  const BytePairs shells = BytePairs::trained_on("she sells sea shells", 300);
+  const std::string text = "ells sell seas";
+  print_lines({"'" + text + "'   " + spelled(shells, encode_by_hand(shells.merges(), text)), ""});
+  check("ids by hand = BytePairs::encode", numbers(encode_by_hand(shells.merges(), text)),
+        numbers(shells.encode(text)), 0);
+  say();
+  const std::vector<std::pair<std::string, std::string>> texts = {
+      {"the lighthouse is dark", "the lighthouse is dark"},
+      {"ο φάρος είναι σκοτεινός", "ο φάρος είναι σκοτεινός"},
+      {"🦀", "🦀"},
+      {"bytes ff fe c3: no UTF-8", "\xff\xfe\xc3"}};
+  print_lengths(tokens, texts);
+  bool same = true;
+  for (const auto& [name, each] : texts) same = same && tokens.decode(tokens.encode(each)) == each;
+  claim("decode(encode(x)) = x for all four", same, "another text");
+  say();
+  Names lines;
+  for (const std::string prompt : {"Mind the rope", "Mind the", "Mind the "})
+    lines.push_back("'" + pad_right(prompt + "'", 16) + spelled(tokens, tokens.encode(prompt)));
+  print_lines(lines);
+  say();
+}
+
+void how_many(const Texts& play) {
+  section("How many tokens?");
+  const auto per_character = [&play](const auto& tokens_in) {
+    const std::string held_out = play.held_out();
+    return std::pair(double(tokens_in(play.training)) / double(play.training.size()),
+                     double(tokens_in(held_out)) / double(held_out.size()));
+  };
+  std::vector<Size> sizes;
+  for (const std::size_t V : {256, 288, 320, 384, 512, 768, 1024, 1536}) {
+    const BytePairs tokens = BytePairs::trained_on(play.training, V);
+    const auto [training, held_out] =
+        per_character([&](const std::string& text) { return tokens.encode(text).size(); });
+    sizes.push_back({double(V), training, held_out});
+  }
+  const auto [training, held_out] =
+      per_character([](const std::string& text) { return BytePairs::chunks_of(text).size(); });
+  const Size bound{0, training, held_out};
+  print_sizes(sizes, bound);
+  claim("all are above the bounds",
+        std::all_of(sizes.begin(), sizes.end(),
+                    [&](const Size& size) {
+                      return size.training > bound.training && size.held_out > bound.held_out;
+                    }),
+        "below");
+  say();
+  picture_of_sizes(lesson, sizes, bound);
+  say();
+}
+
+constexpr std::size_t C = 64, layers = 2, B = 8;
+const double budget = 1e9 * double(in_brief(150, 20));  // FLOPs
+
+double flops_per_token(std::size_t V) {
+  return 6.0 * double(12 * layers * C * C + V * C) + 6.0 * double(layers * T * C);
+}
+
+// A kind of tokens, and the learning rate for them.
+struct Tokens {
+  std::string name;
+  std::size_t V;  // 0: characters
+  double rate;
+
+  Vocabulary of(const std::string& text) const {
+    return V == 0 ? Vocabulary::of_text(text) : Vocabulary(BytePairs::trained_on(text, V));
+  }
+};
+const std::vector<Tokens> kinds = {
+    {"characters", 0, 0.008}, {"BPE, 512", 512, 0.004}, {"BPE, 1024", 1024, 0.008}};
+
+// A trained model on the held-out scenes: nats per token, and bits per character.
+struct Run {
+  double parameters = 0, loss = 0, bits = 0;
+  double first = 0, second = 0;  // bits per character of each scene
+  Series curve = {};             // bits per character against FLOPs
+};
+
+// Trains a GPT for the budget, and measures it on the scenes.
+Run train(const Tokens& tokens, const Texts& play, std::uint64_t seed) {
+  const Vocabulary vocabulary = tokens.of(play.training);
+  const Corpus corpus(play.training, vocabulary);
+  Generator initial(seed), g(1000 + seed);
+  Parameters parameters;
+  nn::GptConfig config;
+  config.vocab_size = vocabulary.size(), config.block_size = T;
+  config.layers = layers, config.embed_dim = C;
+  const nn::Gpt gpt(Scope(parameters, initial), config);
+  optim::AdamW optimizer(parameters.tensors(), {tokens.rate, 0.9, 0.99, 1e-8, 0.1});
+  const double step_flops = flops_per_token(vocabulary.size()) * double(B * T);
+  const auto steps = std::int64_t(budget / step_flops);
+  const optim::WarmupCosine schedule{tokens.rate, tokens.rate / 10, steps / 15, steps};
+  const auto bits = [&](const std::string& text) {
+    return nats_of(gpt, vocabulary, play.training, text) / std::log(2.0) / double(text.size());
+  };
+  const std::int64_t points = seed == 1 ? 15 : 0;  // of the curve
+  Run run{double(nn::parameter_count(config))};
+  for (std::int64_t step = 1; step <= steps; ++step) {
+    const Batch batch = random_batch({&corpus, 0, corpus.size(), "training"}, B, T, g);
+    optimizer.zero_grad();
+    backward(gpt.loss(batch.inputs, batch.targets));
+    optim::clip_grad_norm(parameters.tensors(), 1);
+    optimizer.set_lr(schedule.at(step - 1));
+    optimizer.step();
+    if (step * points / steps > (step - 1) * points / steps)
+      run.curve.append(double(step) * step_flops / 1e9, bits(play.held_out()));
+  }
+  run.bits = bits(play.held_out());
+  run.loss = run.bits * std::log(2.0) / tokens_per_character(vocabulary, play.held_out());
+  run.first = bits(play.first), run.second = bits(play.second);
+  return run;
+}
+
+// The runs of one kind of tokens, one for each seed.
+struct Result {
+  std::string name;
+  std::vector<Run> runs;
+
+  std::vector<double> all(double Run::*measure) const {
+    std::vector<double> values;
+    for (const Run& run : runs) values.push_back(run.*measure);
+    return values;
+  }
+  double mean(double Run::*measure) const { return estimate(all(measure)).mean; }
+};
+
+// Trains with the seeds offset + 1 to offset + n.
+Result train_seeds(const Tokens& tokens, const Texts& play, std::uint64_t n, std::uint64_t offset) {
+  return {tokens.name, in_threads<Run>(n, [&](std::uint64_t seed) {
+            return train(tokens, play, offset + seed);
+          })};
+}
+
+void bits_per_character(const Texts& play, const Guess& guess) {
+  section("Bits per character", {{"flops", decimal(budget / 1e9, 0)}});
+  std::vector<Result> results;
+  for (const Tokens& tokens : kinds) results.push_back(train_seeds(tokens, play, 3, 0));
+  quote(table_of(results));
+  guess.compare(decimal(results[2].mean(&Run::bits), 2));
   for (std::size_t i = 1; i < results.size(); ++i) {
     const Result &shorter = results[i - 1], &longer = results[i];
-    const std::string names = longer.tokens->name + ", all seeds: ";
-    claim(names + "more nats per token than " + shorter.tokens->name,
-          least(longer.loss) > largest(shorter.loss), decimal(least(longer.loss), 4));
-    claim(names + "fewer bits per character", largest(longer.bits) < least(shorter.bits),
-          decimal(largest(longer.bits), 4));
+    guard(longer.name + " against " + shorter.name + ": more nats per token",
+          longer.mean(&Run::loss) > shorter.mean(&Run::loss), "fewer");
+    guard(longer.name + " against " + shorter.name + ": fewer bits per character, in both scenes",
+          longer.mean(&Run::first) < shorter.mean(&Run::first) &&
+              longer.mean(&Run::second) < shorter.mean(&Run::second),
+          "more");
   }
-  const std::vector<double>& curve = results[2].curve.y;
-  const double third = curve[curve.size() / 3 - 1];
-  claim("BPE, 1024, first seed, a third of the FLOPs: fewer bits than characters",
-        third < least(results[0].bits), decimal(third, 4));
+  say();
   picture_of_compute(lesson, results);
-  const auto per_flop = [&texts](const Vocabulary& vocabulary) {  // characters
-    const double tokens = tokens_per_character(vocabulary, texts.training);
-    return 1 / tokens / flops_per_token(vocabulary.size());
-  };
-  const double read = per_flop(kinds[2].vocabulary) / per_flop(kinds[0].vocabulary) / 3;
-  say("", "By loss per token, characters look best. By bits per character they are the",
-      "worst. One reason is that a model with longer tokens reads more text per FLOP.",
-      "But after a third of its FLOPs, BPE 1024 has read only " + decimal(read, 2) +
-          " times as many",
-      "characters as the character model after all of them, and already has fewer bits",
-      "per character. Two other reasons: 64 tokens of BPE are a longer context, and a",
-      "character model must learn the spellings that the merges already contain. BPE",
-      "models also have more parameters. We do not separate the reasons. And the budget",
-      "decides: with four times as many FLOPs the characters have the fewest bits,",
-      "because both BPE models overfit this short text (question 3).");
-  return results;
+  const Vocabulary characters = kinds[0].of(play.training), tokens = kinds[2].of(play.training);
+  const double context = double(T) / tokens_per_character(tokens, play.training);
+  say({{"read", decimal(context / double(T) * flops_per_token(characters.size()) /
+                            flops_per_token(tokens.size()),
+                        2)},
+       {"context", decimal(context, 0)}});
+}
+
+std::vector<TuningRow> sweep() {
+  const Texts other = play_before("TWENTY ONE", "TWENTY TWO", "TWENTY THREE");
+  std::vector<TuningRow> rows;
+  for (Tokens tokens : kinds)
+    for (const double rate : {0.002, 0.004, 0.008, 0.016}) {
+      tokens.rate = rate;
+      std::vector<double> bits;
+      for (const Run& run : train_seeds(tokens, other, 2, 10).runs) bits.push_back(run.bits);
+      rows.push_back({tokens.name, rate, estimate(bits).mean, estimate(bits).standard_error});
+    }
+  return rows;
 }
 
 int main() {
-  opening({"to learn the tokens of a text, and compare models with other tokens",
-           "bits per character = loss / ln 2 * N / M\n"
-           "loss in nats per token; a text of N tokens and M characters\n"
-           "training FLOPs per token = 6 (12 L C C + V C) + 6 L T C\n"
-           "L blocks, width C, vocabulary of V tokens, windows of T tokens",
-           "Sennrich, Haddow and Birch, \"Neural Machine Translation of Rare\n"
-           "Words with Subword Units\", section 3.2 (2016); Gage, \"A New\n"
-           "Algorithm for Data Compression\" (1994); bytes: Radford et al.,\n"
-           "\"Language Models are Unsupervised Multitask Learners\", section 2.2\n"
-           "(2019); FLOPs: Kaplan et al., \"Scaling Laws for Neural Language\n"
-           "Models\", section 2.1 (2020)",
-           "none; Hugging Face: tokenizers.models.BPE; OpenAI: tiktoken"});
-  learning_merges();
-  const Texts texts = play();
-  const auto pairs = [&texts](std::size_t V) {
-    return Vocabulary(BytePairs::trained_on(texts.training, V));
-  };
-  const std::vector<Tokens> kinds = {{"characters", Vocabulary::of_text(texts.training), 0.008},
-                                     {"BPE, 512", pairs(512), 0.003},
-                                     {"BPE, 1024", pairs(1024), 0.003}};
-  any_bytes(texts, *kinds[1].vocabulary.byte_pairs());
-  vocabulary_size(lesson, texts);
-  known_bound(lesson);
-  a_fair_measure(texts, kinds[1].vocabulary);
-  const std::vector<Result> results = equal_compute(texts, kinds);
-  end_of_a_prompt(texts, results);
-  section("In one command");
-  say("  ./heed train my_novel.txt --tokenizer bpe --vocab-size 512",
-      "  ./heed sample runs/my_novel --prompt \"It was\"", "  ./heed look runs/my_novel",
-      "  ./heed inspect runs/my_novel", "",
-      "The checkpoint contains the merges. The losses that ./heed train prints are per",
-      "token. Next lesson: 25_from_gpt2_to_llama.");
-  questions(
-      "In learning_merges set text to \"aaaaaaa\". How often is the first pair\n"
-      "counted, and how often is it replaced?",
-      "In known_text (known_bound.hpp) write 2'000'000 in place of 200'000. Which\n"
-      "bigram models get better, and which claim fails?",
-      "In equal_compute write 12e11 in place of 3e11 (some minutes). Which tokens\n"
-      "win now?");
+  set_num_threads(1);  // each seed has a thread of its own
+  if (tuning())
+    return write_tuning("bits per character of two other scenes, seeds 11, 12", sweep());
+  const Texts play = play_before("TWENTY THREE", "TWENTY FOUR", "");
+  opening();
+  const Guess guess("bits per character with 1,024 tokens");
+  the_text_chooses(play);
+  new_text(BytePairs::trained_on(play.training, 512));
+  how_many(play);
+  bits_per_character(play, guess);
+  if (appendix("The learning rates")) {
+    std::vector<ChosenRate> chosen;
+    for (const Tokens& tokens : kinds) chosen.push_back({tokens.name, tokens.rate});
+    show_tuning("bits per character", chosen);
+  }
+  ending();
 }

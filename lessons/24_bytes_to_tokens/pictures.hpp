@@ -1,0 +1,156 @@
+// pictures.hpp: tokens as text, and the tables and pictures of lesson 24.
+#pragma once
+
+#include "estimate.hpp"
+#include "gnuplot_picture.hpp"
+#include "heed/base/utf8.hpp"
+#include "measures.hpp"
+
+namespace heed {
+
+// "␣s h e": the bytes of the tokens, separated by spaces.
+inline std::string spelled(const BytePairs& tokens, const Ids& ids) {
+  Names pieces;
+  for (const std::int64_t id : ids) {
+    std::string piece = printable(tokens.bytes(id));
+    if (piece[0] == ' ') piece = "␣" + piece.substr(1);
+    pieces.push_back(piece);
+  }
+  return joined(pieces, " ");
+}
+
+// The number of characters of a text, or "-" if it is not UTF-8.
+inline std::string characters_in(const std::string& text) {
+  double count = 0;
+  for (std::size_t i = 0; i < text.size(); ++count) {
+    const std::size_t size = decode_utf8(text, i).size;
+    if (size == 0) return "-";
+    i += size;
+  }
+  return grouped(count);
+}
+
+inline Array numbers(const Ids& ids) {
+  Array result = zeros({ids.size()});
+  for (std::size_t i = 0; i < ids.size(); ++i) result(i) = Real(ids[i]);
+  return result;
+}
+inline Array numbers(const std::vector<BytePairs::Merge>& merges) {  // (merges, 2)
+  Array result = zeros({merges.size(), 2});
+  for (std::size_t i = 0; i < merges.size(); ++i)
+    result(i, 0) = Real(merges[i].first), result(i, 1) = Real(merges[i].second);
+  return result;
+}
+
+inline void print_lines(const Names& lines) {
+  print_text("\n" + joined(lines, "\n") + "\n", true, SourceLocation::current());
+}
+
+// The last merge, its count, and the chunks after it.
+inline std::string merge_line(const std::vector<BytePairs::Merge>& merges, std::int64_t count,
+                              const std::vector<Ids>& chunks) {
+  const BytePairs known(merges);
+  Names words;
+  for (const Ids& ids : chunks) words.push_back(spelled(known, ids));
+  const std::string after = joined(words, " | ");
+  if (merges.empty())
+    return "id    merge       count   the text after it\n" + pad_right("", 26) + after;
+  const auto [left, right] = merges.back();
+  return pad_right(std::to_string(255 + merges.size()), 6) +
+         pad_right(spelled(known, {left}) + " + " + spelled(known, {right}), 12) +
+         pad_left(std::to_string(count), 5) + "   " + after;
+}
+
+// Each text with its numbers of characters, bytes and tokens.
+inline void print_lengths(const BytePairs& tokens,
+                          const std::vector<std::pair<std::string, std::string>>& texts) {
+  Names lines = {"text                      characters    bytes   tokens"};
+  for (const auto& [name, text] : texts)
+    lines.push_back(pad_right(name, 26) + pad_left(characters_in(text), 10) +
+                    pad_left(grouped(double(text.size())), 9) +
+                    pad_left(grouped(double(tokens.encode(text).size())), 9));
+  print_lines(lines);
+}
+
+// Tokens per character of a vocabulary of V tokens.
+struct Size {
+  double V, training, held_out;
+};
+
+inline void print_sizes(const std::vector<Size>& sizes, const Size& bound) {
+  Names lines = {"             tokens per character",
+                 "vocabulary    training   two scenes       V C"};
+  const auto line = [&](const std::string& name, const Size& size) {
+    return pad_left(name, 10) + pad_left(decimal(size.training, 3), 12) +
+           pad_left(decimal(size.held_out, 3), 13);
+  };
+  for (const Size& size : sizes)
+    lines.push_back(line(grouped(size.V), size) + pad_left(grouped(size.V * 64), 10));
+  lines.push_back(line("bound", bound));
+  print_lines(lines);
+}
+
+inline void picture_of_sizes(const std::string& lesson, const std::vector<Size>& sizes,
+                             const Size& bound) {
+  Array rows = zeros({sizes.size(), 3});
+  for (std::size_t i = 0; i < rows.shape(0); ++i)
+    xt::row(rows, int(i)) =
+        Array{Real(sizes[i].V), Real(sizes[i].training), Real(sizes[i].held_out)};
+  picture_by_gnuplot(
+      lesson, "sizes",
+      gnuplot_block("data", rows) +
+          "set logscale x 2\nset yrange [0:1.05]\nset xlabel 'vocabulary size (tokens)'\n"
+          "set ylabel 'tokens per character'\n"
+          "set label 'dashed: chunks per character, the lower bound' at 262,0.22\n"
+          "plot $data using 1:3 with linespoints lw 2 pt 7 ps 0.7 lc rgb '#D55E00' title "
+          "'two held-out scenes', $data using 1:2 with linespoints lw 2 pt 7 ps 0.7 lc rgb "
+          "'#0072B2' title 'training text', " +
+          decimal(bound.training, 6) + " dashtype 2 lw 2 lc rgb '#666666' notitle");
+}
+
+// "1.80 +- 0.01"
+inline std::string mean_and_error(const std::vector<double>& x, int decimals) {
+  const Estimate e = estimate(x);
+  return decimal(e.mean, decimals) + " +- " + decimal(e.standard_error, decimals);
+}
+
+// One row for each kind of tokens.
+template <class Result>
+std::string table_of(const std::vector<Result>& results) {
+  using Run = std::decay_t<decltype(results[0].runs[0])>;
+  std::string table =
+      "                          nats per         bits per character\n"
+      "tokens      parameters    token            both scenes      first   second";
+  for (const Result& result : results)
+    table += "\n" + pad_right(result.name, 12) + pad_left(grouped(result.runs[0].parameters), 10) +
+             "    " + pad_right(mean_and_error(result.all(&Run::loss), 3), 17) +
+             pad_right(mean_and_error(result.all(&Run::bits), 3), 15) +
+             pad_left(decimal(result.mean(&Run::first), 3), 7) +
+             pad_left(decimal(result.mean(&Run::second), 3), 9);
+  return table;
+}
+
+// Bits per character against FLOPs, for each kind of tokens.
+template <class Results>
+void picture_of_compute(const std::string& lesson, const Results& results) {
+  const Names colours = {"#0072B2", "#D55E00", "#009E73"};
+  std::string data, plots;
+  for (std::size_t c = 0; c < results.size(); ++c) {
+    const Series& curve = results[c].runs[0].curve;
+    Array points = zeros({curve.x.size(), 2});
+    for (std::size_t i = 0; i < curve.x.size(); ++i)
+      xt::row(points, int(i)) = Array{Real(curve.x[i]), Real(curve.y[i])};
+    data += gnuplot_block("curve" + std::to_string(c), points);
+    plots += (c == 0 ? "plot $curve" : ", $curve") + std::to_string(c) +
+             " with linespoints lw 2 pt 7 ps 0.6 lc rgb '" + colours[c] + "' title '" +
+             results[c].name + "'";
+  }
+  picture_by_gnuplot(lesson, "compute",
+                     data +
+                         "set key top right\nset xrange [0:*]\n"
+                         "set xlabel 'FLOPs of training (billions), seed 1'\n"
+                         "set ylabel 'bits per character, held-out scenes'\n" +
+                         plots);
+}
+
+}  // namespace heed
