@@ -21,7 +21,7 @@
 using namespace heed;
 
 const std::size_t B = 8, T = 64;  // windows in a batch, tokens in a window
-const std::int64_t few_steps = in_brief(500, 100), steps = in_brief(1500, 200);
+const std::int64_t few_steps = in_brief(500, 60), steps = in_brief(1500, 200);
 const std::vector<double> rates = {0.003, 0.01, 0.03}, temperatures = {0.5, 1, 1.5};
 
 // A text as token ids. The training part ends where the tuning part begins.
@@ -58,8 +58,6 @@ Array probabilities(const nn::Gpt& model, const Text& text, std::size_t begin, s
   return xt::exp(-xt::view(losses, xt::all(), xt::range(half, T)));  // (W, T / 2)
 }
 
-double loss_of(const Array& p) { return -xt::mean(xt::log(p))(); }
-
 struct Run {
   nn::Gpt model;
   std::vector<double> curve;  // the loss on the tuning part, after each tenth of the steps
@@ -84,49 +82,49 @@ Run train(const Text& text, const optim::WarmupCosine& schedule, std::uint64_t s
   return run;
 }
 
-// Learning rates that rise in the first twentieth of the steps, and then fall to a twentieth.
-optim::WarmupCosine rising_and_falling(double rate, std::int64_t last) {
-  return {rate, rate / 20, /*warmup=*/last / 20, last};
+// The learning rates may rise in the first twentieth of the steps, and then fall to a twentieth.
+optim::WarmupCosine schedule(double rate, bool rises, bool falls, std::int64_t last) {
+  return {rate, falls ? rate / 20 : rate, rises ? last / 20 : 0, last};
 }
-
-optim::WarmupCosine constant(double rate, std::int64_t last) { return {rate, rate, 0, last}; }
 
 double which_learning_rate(const Text& text) {
   section("Which learning rate?");
-  const std::vector<Run> tried = in_threads<Run>(3, [&](std::uint64_t n) {
-    return train(text, rising_and_falling(rates[n - 1], few_steps), 1);
-  });
-  const std::size_t best = show_rates(rates, tried);
-  say({{"rate", decimal(rates[best], 3)}});
-  const std::vector<Run> more = in_threads<Run>(5, [&](std::uint64_t n) {
-    return n < 3 ? train(text, rising_and_falling(rates[best], few_steps), n + 1)  // seeds 2, 3
-                 : train(text, constant(rates[best], few_steps), n - 2);           // seeds 1, 2, 3
-  });
-  show_schedules<Run>({more[2], more[3], more[4]}, {tried[best], more[0], more[1]});
-  picture_of_rates(rates, tried, more[2], rates[best], few_steps);
+  const auto trial = [&](std::size_t shape, std::size_t r, std::uint64_t seed) {
+    return train(text, schedule(rates[r], shape % 2 == 1, shape >= 2, few_steps), seed);
+  };
+  const std::vector<Run> tried = in_threads<Run>(
+      4 * 3, [&](std::uint64_t n) { return trial((n - 1) / 3, (n - 1) % 3, /*seed=*/1); });
+  const std::vector<std::size_t> best = lowest_of_three(tried);  // the rate of each shape
+  const std::vector<Run> more = in_threads<Run>(
+      4 * 2, [&](std::uint64_t n) { return trial((n - 1) / 2, best[(n - 1) / 2], 2 + n % 2); });
+  show_rates(rates, best, tried, more);
   say();
-  return rates[best];
+  picture_of_rates(rates, best, tried, few_steps);
+  say({{"rate", decimal(rates[best[3]], 3)}});
+  return rates[best[3]];
 }
 
 // Trains three seeds for longer, and compares them with counts. Returns the model of the first.
 nn::Gpt is_it_low(const Text& text, double rate) {
   section("Is that low?");
-  const NGramModel counts({text.ids.begin(), text.ids.begin() + std::ptrdiff_t(text.tuning)}, 6,
-                          text.vocabulary.size());
-  std::vector<double> tuning;  // the loss there, for each k
-  for (std::size_t k = 0; k <= 6; ++k)
-    tuning.push_back(loss_of(counts.probabilities(text.ids, text.tuning, text.test, k)));
-  const std::size_t best = show_contexts(tuning), end = text.ids.size();
-  say({{"k", best}});
-  const Array by_counts = counts.probabilities(text.ids, text.test, end, best);
+  const NGramModel counts({text.ids.begin(), text.ids.begin() + std::ptrdiff_t(text.tuning)},
+                          longest, text.vocabulary.size());
+  const Tables tuning = counts.tables(text.ids, text.tuning, text.test);
+  const Tables test = counts.tables(text.ids, text.test, text.ids.size());
+  const auto [k, from] = show_contexts(tuning);
+  say({{"k", k}, {"from", from}, {"longest", longest}});
   const std::vector<Run> runs = in_threads<Run>(
-      3, [&](std::uint64_t seed) { return train(text, rising_and_falling(rate, steps), seed); });
+      3, [&](std::uint64_t seed) { return train(text, schedule(rate, true, true, steps), seed); });
+  const Array mean_of_counts = mean_from(test, from);
   std::vector<Array> by_gpt, by_both;  // of the three seeds
   for (const Run& run : runs) {
-    by_gpt.push_back(probabilities(run.model, text, text.test, end));
-    by_both.push_back((by_gpt.back() + by_counts) / 2);
+    by_gpt.push_back(probabilities(run.model, text, text.test, text.ids.size()));
+    by_both.push_back((by_gpt.back() + mean_of_counts) / 2);
   }
-  show_losses({{"counts", {by_counts}}, {"GPT", by_gpt}, {"mean of both", by_both}});
+  show_losses({{"counts, k = " + std::to_string(k), {test[k]}},
+               {"mean of the counts", {mean_of_counts}},
+               {"GPT", by_gpt},
+               {"mean of the last two", by_both}});
   say();
   return runs[0].model;
 }
@@ -167,15 +165,12 @@ void from_probabilities_to_text(const Text& text, const nn::Gpt& model) {
     p.push_back(probabilities_at(next_logits(model, before), temperature, V));
   picture_of_temperatures(text.vocabulary, temperatures, p);
   say();
-  for (const double temperature : temperatures) {
-    Generator g(1337);
-    say("", "temperature " + decimal(temperature, 1));
-    quote(text.vocabulary.decode(write(model, before, 150, temperature, V, g)));
-  }
+  Generator g(1337), same_g(1337);
+  quote(text.vocabulary.decode(write(model, before, 150, 1, V, g)));
   say();
   GenerateOptions options;
   options.tokens = 40, options.temperature = 0.8, options.top_k = 10;
-  Generator g(1337), same_g(1337);
+  g = Generator(1337);
   const Ids by_hand = write(model, before, 40, 0.8, 10, g);
   quote(text.vocabulary.decode(write(model, before, 500, 0.8, 10, g)));
   claim("40 tokens: by hand = by heed", by_hand == generate(model, before, options, same_g), "");

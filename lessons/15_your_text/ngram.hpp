@@ -11,6 +11,19 @@
 
 namespace heed {
 
+const std::size_t longest = 8;  // the longest context that is counted, in tokens
+
+using Tables = std::vector<Array>;  // the probability of each token of a text, for k = 0, 1, ...
+
+// The mean of the tables k = first to the last.
+inline Array mean_from(const Tables& tables, std::size_t first) {
+  Array sum = zeros(tables[0].shape());
+  for (std::size_t k = first; k < tables.size(); ++k) sum += tables[k];
+  return sum / Real(tables.size() - first);
+}
+
+inline double loss_of(const Array& p) { return -xt::mean<double>(xt::log(p))(); }
+
 using Ids = std::vector<std::int64_t>;
 
 // Counts which tokens follow each context of 0 to max_context tokens in a text.
@@ -47,13 +60,13 @@ struct NGramModel {
     return p;
   }
 
-  // The probability of each token of a text from number `begin` to `end`, after k tokens: rows
-  // of 32.
-  Array probabilities(const Ids& text, std::size_t begin, std::size_t end, std::size_t k) const {
-    Array p = zeros({(end - begin) / 32, 32ul});
-    for (std::size_t i = 0; i < p.size(); ++i)
-      p.data()[i] = Real(probability(text[begin + i], &text[begin + i], k));
-    return p;
+  // The probability of each token of a text from number `begin` to `end`, for each k: rows of 32.
+  Tables tables(const Ids& text, std::size_t begin, std::size_t end) const {
+    Tables tables(longest + 1, zeros({(end - begin) / 32, 32ul}));
+    for (std::size_t k = 0; k <= longest; ++k)
+      for (std::size_t i = 0; i < tables[k].size(); ++i)
+        tables[k].data()[i] = Real(probability(text[begin + i], &text[begin + i], k));
+    return tables;
   }
 };
 

@@ -8,6 +8,7 @@
 #include "gnuplot_picture.hpp"
 #include "heed/base/utf8.hpp"
 #include "heed/text/corpus.hpp"
+#include "ngram.hpp"
 
 namespace heed {
 
@@ -16,7 +17,7 @@ inline void print_table(const std::string& table) {
 }
 
 inline std::string mean_and_error(const Estimate& e) {
-  return trained(e.mean) + " +- " + trained(e.standard_error, 3);
+  return decimal(e.mean, 3) + " +- " + decimal(e.standard_error, 3);
 }
 
 // Prints inputs and targets of each window of a batch, as characters and as ids.
@@ -36,56 +37,69 @@ inline void show_batch(const Batch& batch, const Vocabulary& vocabulary) {
   print_table(table);
 }
 
-// Prints the last loss of each run. Returns the index of the lowest.
+// The index of the lowest last loss in each group of three runs.
 template <class Run>
-std::size_t show_rates(const std::vector<double>& rates, const std::vector<Run>& runs) {
-  std::string table = "learning rate    loss on the tuning part\n";
-  std::size_t best = 0;
-  for (std::size_t r = 0; r < rates.size(); ++r) {
-    table += pad_left(decimal(rates[r], 3), 13) + "    " + trained(runs[r].curve.back()) + "\n";
-    if (runs[r].curve.back() < runs[best].curve.back()) best = r;
-  }
-  print_table(table);
-  return best;
+std::vector<std::size_t> lowest_of_three(const std::vector<Run>& runs) {
+  std::vector<std::size_t> lowest(runs.size() / 3);
+  for (std::size_t n = 0; n < runs.size(); ++n)
+    if (runs[n].curve.back() < runs[n / 3 * 3 + lowest[n / 3]].curve.back()) lowest[n / 3] = n % 3;
+  return lowest;
 }
 
-// Prints the last losses of the seeds with a constant learning rate and with the schedule.
+// The shapes of a learning rate.
+const Names shapes = {"constant", "rises", "falls", "rises and falls"};
+
+// Prints the last loss of each run: a row for each shape of the learning rate, with a column for
+// each rate, tried with one seed, and one for the best rate with three seeds.
 template <class Run>
-void show_schedules(const std::vector<Run>& constant, const std::vector<Run>& schedule) {
-  std::string table = "learning rate         loss on the tuning part, 3 seeds\n";
-  for (const auto& [name, runs] :
-       {std::pair("constant", constant), {"rising and falling", schedule}}) {
-    std::vector<double> losses;
-    for (const Run& run : runs) losses.push_back(run.curve.back());
-    table += pad_right(name, 22) + mean_and_error(estimate(losses)) + "\n";
+void show_rates(const std::vector<double>& rates, const std::vector<std::size_t>& best,
+                const std::vector<Run>& tried, const std::vector<Run>& more) {
+  std::string table = pad_right("loss on the tuning part", 24);
+  for (const double rate : rates) table += pad_right(decimal(rate, 3), 8);
+  table += "best rate, 3 seeds\n";
+  for (std::size_t s = 0; s < shapes.size(); ++s) {
+    table += pad_right(shapes[s], 24);
+    for (std::size_t r = 0; r < rates.size(); ++r)
+      table += pad_right(decimal(tried[rates.size() * s + r].curve.back(), 2), 8);
+    std::vector<double> losses = {tried[rates.size() * s + best[s]].curve.back()};
+    for (std::size_t n : {2 * s, 2 * s + 1}) losses.push_back(more[n].curve.back());
+    table += decimal(estimate(losses).mean, 2) + " +- " +
+             decimal(estimate(losses).standard_error, 2) + "\n";
   }
-  print_table(table);
+  quote(table);
 }
 
-// Draws the losses on the tuning part during training, of one seed each. `rate` is the constant
-// one.
+// Draws the losses on the tuning part during training: each shape with its best rate, one seed.
 template <class Run>
-void picture_of_rates(const std::vector<double>& rates, const std::vector<Run>& tried,
-                      const Run& constant, double rate, std::int64_t steps) {
+void picture_of_rates(const std::vector<double>& rates, const std::vector<std::size_t>& best,
+                      const std::vector<Run>& tried, std::int64_t steps) {
   std::vector<Series> curves;
-  const auto add = [&](const std::string& name, const Run& run) {
-    curves.push_back({name, {}, {}, /*points=*/true});
-    for (std::size_t i = 0; i < run.curve.size(); ++i)
-      curves.back().append(double(i + 1) * double(steps) / double(run.curve.size()), run.curve[i]);
-  };
-  for (std::size_t r = 0; r < rates.size(); ++r) add("up to " + decimal(rates[r], 3), tried[r]);
-  add("constant " + decimal(rate, 3), constant);
+  for (std::size_t s = 0; s < shapes.size(); ++s) {
+    const std::vector<double>& losses = tried[rates.size() * s + best[s]].curve;
+    curves.push_back({shapes[s] + ", " + decimal(rates[best[s]], 3), {}, {}, /*points=*/true});
+    for (std::size_t i = 0; i < losses.size(); ++i)
+      curves.back().append(double(i + 1) * double(steps) / double(losses.size()), losses[i]);
+  }
   picture("15_your_text", "rates", curves,
           {"learning rates", "step", "loss on the tuning part (nats per token)"});
 }
 
-// Prints the loss for each number of tokens of context. Returns the best.
-inline std::size_t show_contexts(const std::vector<double>& losses) {
-  std::string table = "context k    loss on the tuning part\n";
-  for (std::size_t k = 0; k < losses.size(); ++k)
-    table += pad_left(std::to_string(k), 9) + "    " + decimal(losses[k], 2) + "\n";
+// Prints the losses of each table and of the mean of the tables from it on. Returns the k of the
+// lowest loss of either.
+inline std::pair<std::size_t, std::size_t> show_contexts(const Tables& tables) {
+  std::string table = "context k    loss of table k    loss of the mean of tables k to " +
+                      std::to_string(tables.size() - 1) + "\n";
+  std::vector<double> alone, means;
+  for (std::size_t k = 0; k < tables.size(); ++k) {
+    alone.push_back(loss_of(tables[k])), means.push_back(loss_of(mean_from(tables, k)));
+    table += pad_left(std::to_string(k), 9) + pad_left(decimal(alone[k], 2), 19) +
+             pad_left(decimal(means[k], 2), 22) + "\n";
+  }
   print_table(table);
-  return std::size_t(std::min_element(losses.begin(), losses.end()) - losses.begin());
+  const auto lowest = [](const std::vector<double>& losses) {
+    return std::size_t(std::min_element(losses.begin(), losses.end()) - losses.begin());
+  };
+  return {lowest(alone), lowest(means)};
 }
 
 struct Losses {
@@ -108,19 +122,19 @@ inline Estimate difference(const std::vector<Array>& a, const std::vector<Array>
 }
 
 // Prints the mean loss of each model, with the standard error over its seeds, and its difference
-// from the first model's.
+// from that of the mean of the counts, which is the second model.
 inline void show_losses(const std::vector<Losses>& models) {
-  std::string table = "                loss on the test part    minus that of the counts\n";
+  std::string table = pad_right("", 23) + "loss on the test part    minus the second row\n";
   for (const auto& [name, p] : models) {
     std::vector<double> seeds;
     for (const Array& each : p) seeds.push_back(-xt::mean<double>(xt::log(each))());
-    table += pad_right(name, 16) +
-             (p.size() == 1 ? decimal(seeds[0], 2)
+    table += pad_right(name, 23) +
+             (p.size() == 1 ? decimal(seeds[0], 3)
                             : pad_right(mean_and_error(estimate(seeds)), 25) +
-                                  mean_and_error(difference(p, models[0].p))) +
+                                  mean_and_error(difference(p, models[1].p))) +
              "\n";
   }
-  print_table(table);
+  quote(table);
 }
 
 // Draws the probabilities p (V) of the twelve most likely tokens at each temperature.

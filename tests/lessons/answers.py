@@ -160,13 +160,13 @@ QUESTIONS = [
     Question("14.3", [("measures.hpp", "draw(200'000", "draw(5'000")], fails=True),
     Question("15.1", [
         ("lesson.cpp",
-         "temperatures = {0.5, 1, 1.5}",
-         "temperatures = {0.01, 1, 1.5}")
+         "write(model, before, 150, 1, V, g)",
+         "write(model, before, 150, 0.01, V, g)")
     ]),
     Question("15.2", [
         ("lesson.cpp",
-         "counts.probabilities(text.ids, text.tuning, text.test, k)",
-         "counts.probabilities(text.ids, text.test, text.ids.size(), k)")
+         "tuning = counts.tables(text.ids, text.tuning, text.test)",
+         "tuning = counts.tables(text.ids, text.test, text.ids.size())")
     ]),
     Question("15.3", [("lesson.cpp", "write(model, before, 500, 0.8, 10, g)", "write(model, before, 500, 0.8, 1, g)")]),
     Question("16.1", [("lesson.cpp", "judging = half(play, 1)", "judging = half(play, 0)")]),
