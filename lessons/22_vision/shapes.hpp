@@ -21,13 +21,14 @@ struct Place {
   std::size_t row, column, scale;
 };
 
-// A place whose column is at least first_column.
-inline Place random_place(Generator& g, std::size_t first_column = 0) {
+// A random place whose column is from first_column to last_column.
+inline Place random_place(Generator& g, std::size_t first_column = 0,
+                          std::size_t last_column = grid) {
   const auto draw = [&](std::size_t low, std::size_t high) {
     return std::size_t(g.randint(int(low), int(high), {1})(0));
   };
   const std::size_t scale = brief() ? 2 : draw(1, 3), end = grid - 2 * scale + 1;
-  const std::size_t row = draw(0, end), column = draw(first_column, end);
+  const std::size_t row = draw(0, end), column = draw(first_column, std::min(end, last_column + 1));
   return {row, column, scale};
 }
 
@@ -50,10 +51,10 @@ inline void draw_shape(LabelledImages& p, std::size_t b, const Place& at) {
     }
 }
 
-// A batch of random shapes at random places.
-inline LabelledImages new_images(Generator& g, std::size_t B) {
+// A batch of random shapes at random places whose column is at least first_column.
+inline LabelledImages new_images(Generator& g, std::size_t B, std::size_t first_column = 0) {
   LabelledImages p{g.randn({B, 1, side, side}) * Real(noise), g.randint(0, 4, {B}), zeros({B, N})};
-  for (std::size_t b = 0; b < B; ++b) draw_shape(p, b, random_place(g));
+  for (std::size_t b = 0; b < B; ++b) draw_shape(p, b, random_place(g, first_column));
   return p;
 }
 
@@ -92,11 +93,12 @@ inline std::vector<std::size_t> order_of(std::size_t shape, const Place& at) {
 
 // Held-out images: `count` diamonds, and each of them rearranged into the other three shapes, so
 // that four images have the same patches. Image 4 i + s has shape s.
-inline LabelledImages four_of_each(Generator& g, std::size_t count) {
+inline LabelledImages four_of_each(Generator& g, std::size_t count, std::size_t first_column = 0,
+                                   std::size_t last_column = grid) {
   LabelledImages all{zeros({4 * count, 1, side, side}), indices({4 * count}),
                      zeros({4 * count, N})};
   for (std::size_t i = 0; i < count; ++i) {
-    const Place at = random_place(g);
+    const Place at = random_place(g, first_column, last_column);
     LabelledImages one{g.randn({1, 1, side, side}) * Real(noise), indices({1}), zeros({1, N})};
     draw_shape(one, 0, at);
     for (std::size_t s = 0; s < 4; ++s) {

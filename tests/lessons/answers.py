@@ -214,20 +214,12 @@ QUESTIONS = [
     ], fails=True),
     Question("21.3", [("lesson.cpp", "0.005, steps, 1 /", "0.0007, steps, 1 /")], fails=True),
     Question("22.1", [
-        ("vision_transformer.hpp",
+        ("lesson.cpp",
          "normal(shape, 0, 0.5)",
          "normal(shape, 0, 0.02)")
     ], fails=True),
-    Question("22.2", [
-        ("shapes.hpp",
-         "draw_shape(p, b, random_place(g))",
-         "draw_shape(p, b, random_place(g, 1))")
-    ], fails=True, elsewhere=("0.73", "0.27", "0.80")),
-    Question("22.3", [
-        ("lesson.cpp",
-         "deletion_curves(models, test)",
-         "deletion_curves(models[0], test)")
-    ], elsewhere=("0.37", "0.55")),
+    Question("22.2", [("lesson.cpp", "brief() ? 50 : 100, 0, 0)", "brief() ? 50 : 100, 2, 2)")]),
+    Question("22.3", [("lesson.cpp", "random + test.lines", "random - test.lines")]),
     Question("23.1", [("lesson.cpp", "{256, 512, 1024, 2048};", "{8, 512, 1024, 2048};")]),
     Question("23.2", [("lesson.cpp", "D_recall = 8;", "D_recall = 32;")], fails=True),
     Question("23.3", [("lesson.cpp", "return relu(x) + exp(-relu(-x));", "return exp(x);")]),
