@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <regex>
+#include <set>
 
 #include "lessons/programs.hpp"
 #include "readme.hpp"
@@ -211,10 +212,12 @@ TEST_CASE("each wrong answer is refused", "[lessons][wrong_answers][.]") {
 
 TEST_CASE("each lesson has one to three exercises, each with a check and a solution",
           "[lessons][exercises]") {
+  // The first lesson teaches no part yet, and the last one runs what the exercises of others made.
+  const std::set<std::string> without = {"00_where_this_goes", "28_a_real_model"};
   for (const fs::path& lesson : lesson_folders()) {
     const std::vector<ExerciseFiles> exercises = exercises_of(lesson);
     INFO(lesson);
-    CHECK((exercises.size() >= 1 || lesson.filename() == "00_where_this_goes"));
+    CHECK((exercises.size() >= 1 || without.count(lesson.filename().string()) == 1));
     CHECK(exercises.size() <= 3);
     for (const ExerciseFiles& exercise : exercises) {
       CHECK(fs::exists(exercise.check));

@@ -176,6 +176,28 @@ TEST_CASE("lesson 26 reads a BERT that the reader has downloaded",
   CHECK(has(missing.output, "no folder/vocab.txt: No such file or directory"));
 }
 
+TEST_CASE("lesson 28 examines a model that the reader has downloaded",
+          "[lessons][lessons_in_full][.]") {
+  const ScratchFolder folder;
+  const auto lesson = [&](const std::string& model) {
+    return run_in(folder.path, HEED_BINARY_DIR "/lessons/28_a_real_model",
+                  in_quotes(model) + " 2>&1");
+  };
+  const LessonRun gpt2 = lesson(HEED_TESTS_DIR "/weights/gpt2");
+  INFO(gpt2.output);
+  CHECK(gpt2.exit_code == 0);
+  CHECK(has(gpt2.output, "  holds: encode gives the ids of the model's own tokenizer"));
+  CHECK(has(gpt2.output, "  holds: no causal model leaks"));
+  const LessonRun bert = lesson(HEED_TESTS_DIR "/weights/bert");
+  CHECK(bert.exit_code == 0);
+  CHECK(has(bert.output, "the model     0.0000        0.0000\n"));
+  CHECK(has(bert.output, "  same: logits in blocks = the model's logits"));
+  folder.write("short.bin", "no Llama");
+  const LessonRun damaged = lesson((folder / "short.bin").string());
+  CHECK(damaged.exit_code == 1);
+  CHECK(has(damaged.output, "short.bin: is no file of llama2.c"));
+}
+
 // A text of 26 lines with letters that the lesson's own text has not.
 TEST_CASE("lesson 15 trains on a text of the reader's own", "[lessons][lessons_in_full][.]") {
   const EnvironmentVariable brief("HEED_BRIEF", "1");

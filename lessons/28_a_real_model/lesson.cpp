@@ -1,0 +1,252 @@
+// 28 a_real_model: the reader's functions of four exercises on a model of somebody else.
+//
+// Before this lesson: all others, but only 14, 16, 17, 23 and 24 are needed.
+// With a folder of GPT-2 or BERT, or a file of llama2.c: ./heed lesson 28 PATH
+// Worth a breakpoint: update, which runs once for each block of 16 keys.
+
+#include <future>
+
+#include "estimate.hpp"
+#include "guess.hpp"
+#include "heed/array/parallel.hpp"
+#include "heed/study/heads.hpp"
+#include "heed/train/trainer.hpp"
+#include "models.hpp"
+
+using namespace heed;
+
+Tools your_tools() {
+  section("Your instruments");
+  return {yours_or_ours("first_leak", "14", first_leak, heeds_first_leak, leak_test),
+          yours_or_ours("induction_scores", "17", induction_scores, heeds_induction_scores,
+                        induction_test),
+          yours_or_ours("update", "23", update, heeds_update, update_test),
+          yours_or_ours("encode", "24", encode, heeds_encode, encode_test)};
+}
+
+// A GPT of two layers, trained on the first 90 % of the play.
+nn::Gpt train(const Corpus& corpus, std::size_t V, std::uint64_t seed) {
+  nn::GptConfig config;
+  config.vocab_size = V, config.block_size = 64, config.embed_dim = 64;
+  config.layers = 2, config.heads = 4;
+  TrainOptions options;  // lesson 15
+  options.steps = in_brief(500, 100), options.batch_size = 16, options.seed = seed;
+  options.lr = 0.004, options.warmup = 20, options.eval_every = options.steps;
+  Trainer trainer(corpus, config, options);
+  while (!trainer.done()) trainer.step();
+  return trainer.model();
+}
+
+Models five_models() {
+  const std::string play = read_text(HEED_DATA_DIR "/harbour.txt");
+  const std::size_t end = training_bytes(play), V = 384;
+  const Vocabulary tokens(BytePairs::trained_on(play.substr(0, end), V));
+  const Corpus corpus(play, tokens);
+  std::vector<std::future<nn::Gpt>> running;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5})
+    running.push_back(std::async(std::launch::async, train, std::cref(corpus), V, seed));
+  std::vector<nn::Gpt> models;
+  for (std::future<nn::Gpt>& each : running) models.push_back(each.get());
+  return with_text(models, tokens, play.substr(end, 400));
+}
+
+Models the_patient(const std::string& path) {
+  section("The patient");
+  const Models all = path.empty() ? five_models() : read_model(path);
+  quote(sizes_of(all.config()));
+  return all;
+}
+
+void the_same_tokens(const Models& all, const Tools& tools) {
+  section("The same tokens?");
+  if (all.pairs.merges.empty()) return quote("this model has no byte pairs");
+  Ids ids;
+  for (const std::string_view chunk : BytePairs::chunks_of(all.text)) {  // words
+    Ids bytes;
+    for (const char c : chunk) bytes.push_back(all.pairs.id_of_byte[std::uint8_t(c)]);
+    for (const std::int64_t id : tools.encode(all.pairs.merges, bytes)) ids.push_back(id);
+  }
+  quote(std::to_string(all.text.size()) + " bytes, " + std::to_string(all.pairs.merges.size()) +
+        " merges, " + std::to_string(all.ids.size()) + " tokens");
+  claim("encode gives the ids of the model's own tokenizer", ids == all.ids, "other ids");
+}
+
+// Eight tokens of the vocabulary, numbered 0 to 7: tokens (T) to logits (T, 8).
+Array logits_of_eight(const nn::Gpt& model, const Indices& tokens) {
+  const auto distance = std::int64_t(model.config.vocab_size / 8);
+  Indices ids = tokens * distance;
+  ids.reshape({1, tokens.size()});
+  return xt::view(model(ids).value(), 0, xt::all(), xt::range(0, 8 * distance, distance));
+}
+
+void leaks(const Models& all, const Tools& tools) {
+  section("Does it leak?");
+  const std::size_t T = 12;
+  const Indices tokens = Generator(1).randint(0, 8, {T});
+  Array rows = zeros({all.models.size(), 2});
+  for (std::size_t i = 0; i < all.models.size(); ++i) {
+    nn::Gpt model = all.models[i];  // shares the weights
+    const Model logits = [&](const Indices& x) { return logits_of_eight(model, x); };
+    rows(i, 0) = Real(tools.first_leak(logits, tokens, 8));
+    model.config.causal = false;
+    rows(i, 1) = Real(tools.first_leak(logits, tokens, 8));
+  }
+  show("first row that leaks (12: none)", rows, all.names(), {"the model", "without mask"});
+  if (all.config().causal)
+    claim("no causal model leaks", xt::amin(xt::col(rows, 0))() == T, "a leak");
+  claim("without the mask, row 0 leaks", xt::amax(xt::col(rows, 1))() == 0, "no leak");
+  say();
+}
+
+// The mean weight of the previous token.
+Array previous_scores(const Array& weights, const std::vector<int>& tokens) {
+  Array scores = zeros({weights.shape(0)});
+  for (std::size_t h = 0; h < scores.size(); ++h)
+    for (std::size_t t = 1; t < tokens.size(); ++t)
+      scores(h) += weights(h, t, t - 1) / Real(tokens.size() - 1);
+  return scores;
+}
+
+// The mean scores over the sequences x (B, T), for each head of each layer: (L, H).
+Array scores_of(const nn::Gpt& model, const Indices& x, const HeadScores& score) {
+  const std::vector<LayerAttention> layers = capture_attention(model, x);
+  Array scores = zeros({layers.size(), model.config.heads});
+  for (std::size_t l = 0; l < layers.size(); ++l)
+    for (std::size_t b = 0; b < x.shape(0); ++b) {
+      const auto row = xt::row(x, std::ptrdiff_t(b));
+      const Array of_row = score(xt::view(layers[l].weights, b), {row.begin(), row.end()});
+      xt::view(scores, l) += of_row / Real(x.shape(0));
+    }
+  return scores;
+}
+
+// The mean losses of texts x (B, T / 2) and, after them, of the same texts again.
+std::pair<Real, Real> losses_twice(const nn::Gpt& model, const Indices& x) {
+  const Indices xx = twice(x), targets = xt::view(x, xt::all(), xt::range(1, x.shape(1)));
+  const auto half = std::int64_t(x.shape(1));
+  const Tensor logits = model(xx);  // (B, T, V)
+  return {cross_entropy(slice(logits, 1, 0, half - 1), targets).item(),
+          cross_entropy(slice(logits, 1, half, 2 * half - 1), targets).item()};
+}
+
+// The attention weights of a perfect induction head and of the two chosen heads of the first model.
+std::vector<Array> which_heads_repeat(const Models& all, const Tools& tools, const Guess& guess) {
+  section("Which heads repeat?");
+  const Indices choosing = twice(random_tokens(all, 1)), x = twice(random_tokens(all, 2));
+  const std::vector<HeadScores> kinds = {tools.induction_scores, previous_scores};
+  const Indices few = twice(xt::view(random_tokens(all, 2), xt::range(0, 1), xt::range(0, 12)));
+  std::vector<Array> maps = {perfect_induction(24)};  // a control: 12 tokens, twice
+  Array perfect = maps[0];
+  perfect.reshape({1, 24, 24});
+  std::vector<int> tokens;
+  for (int t = 0; t < 24; ++t) tokens.push_back(t % 12);
+  check("the score of a perfect induction head = 1", tools.induction_scores(perfect, tokens),
+        ones({1}));
+  Array table = zeros({all.models.size(), 4});
+  std::string found;
+  for (std::size_t i = 0; i < all.models.size(); ++i)
+    for (std::size_t k = 0; k < 2; ++k) {
+      const Head head = best_of(scores_of(all.models[i], choosing, kinds[k]));
+      table(i, 2 * k) = scores_of(all.models[i], x, kinds[k])(head.layer, head.number);
+      table(i, 2 * k + 1) = score_of_equal_weights(all, x, kinds[k]);
+      if (i > 0) continue;
+      const auto layers = capture_attention(all.models[0], few);
+      maps.push_back(xt::view(layers[head.layer].weights, 0, head.number));
+      found += (k == 0 ? "induction " : ", previous token ") + name_of(head);
+    }
+  show_trained("scores", table, all.names(), {"induction", "equal", "previous", "equal"});
+  quote("heads of the first model: " + found);
+  guess.compare(decimal(xt::mean(xt::col(table, 0))(), 2));
+  say();
+  return maps;
+}
+
+void copying(const Models& all) {
+  Array table = zeros({all.models.size(), 3});
+  std::vector<double> changes;
+  for (std::size_t i = 0; i < all.models.size(); ++i) {
+    const auto [first, again] = losses_twice(all.models[i], own_texts(all.models[i], all));
+    table(i, 0) = first, table(i, 1) = again, table(i, 2) = again - first;
+    changes.push_back(double(again - first));
+  }
+  show_trained("loss (nats per token)", table, all.names(), {"first time", "again", "change"});
+  if (changes.size() == 5) {
+    const Estimate change = estimate(changes);
+    quote("mean change " + decimal(change.mean, 3) + " +- " + decimal(change.standard_error, 3));
+    claim("the loss is higher again, by more than 2.8 standard errors",
+          change.mean > 2.8 * change.standard_error, decimal(change.mean, 3));
+  }
+}
+
+void does_it_copy(const Models& all) {
+  section("Does it copy?");
+  if (all.config().causal)
+    copying(all);
+  else
+    quote("this model predicts no next token");
+  say();
+}
+
+// The model's logits (1, T, V), but in each layer `add` reads the keys, 16 at a time.
+Tensor logits_in_blocks(const nn::Gpt& model, const Indices& ids, decltype(&update) add) {
+  const std::size_t T = ids.shape(1), H = model.config.heads, D = model.config.embed_dim / H;
+  Tensor x = model.embed(ids);
+  for (const nn::Block& block : model.blocks) {
+    const Tensor input = block.attention_input(x);
+    const nn::Projections p = block.attention.project(input, input);
+    const auto heads = [&](const Tensor& y) {
+      return repeat_kv_heads(split_heads(y, block.attention.num_kv_heads), H).value();
+    };
+    const Array Q = split_heads(p.query, H).value(), K = heads(p.key), V = heads(p.value);
+    Array O = zeros({1, T, H * D});  // Q, K and V are (1, H, T, D)
+    for (std::size_t h = 0; h < H; ++h)
+      for (std::size_t t = 0; t < T; ++t) {
+        Row row(D);
+        for (std::size_t first = 0; first < T; first += 16) {
+          const std::size_t end = std::min(first + 16, T);
+          const Array k = xt::view(K, 0, h, xt::range(first, end));
+          const Array v = xt::view(V, 0, h, xt::range(first, end)), q = xt::view(Q, 0, h, t);
+          Array scores = xt::linalg::dot(k, q) / std::sqrt(Real(D));
+          for (std::size_t j = 0; j < scores.size() && model.config.causal; ++j)
+            if (first + j > t) scores(j) = -std::numeric_limits<Real>::infinity();
+          add(row, scores, v);
+        }
+        xt::view(O, 0, t, xt::range(h * D, h * D + D)) = row.output / row.sum;
+      }
+    x = block.after_attention(x, block.attention.out(Tensor(O)));
+  }
+  return model.logits(x);
+}
+
+void block_by_block(const Models& all, const Tools& tools) {
+  section("Block by block");
+  const nn::Gpt& model = all.models[0];
+  const Indices ids = twice(xt::view(random_tokens(all, 2), xt::range(0, 1)));
+  const Array whole = model(ids).value();  // (1, T, V)
+  const Array blocks = logits_in_blocks(model, ids, tools.update).value();
+  const Real largest = xt::amax(xt::abs(whole))();
+  check("logits in blocks = the model's logits, both divided by the largest", blocks / largest,
+        whole / largest);
+  quote("largest difference / largest logit: " +
+        scientific(xt::amax(xt::abs(blocks - whole))() / largest, 1));
+}
+
+int main(int argc, char** argv) {
+  set_num_threads(argc > 1 ? 2 : 1);  // our models are too small for a second thread
+  opening();
+  const Guess guess("the largest induction score of a head");
+  const Tools tools = your_tools();
+  const Models all = the_patient(argc > 1 ? argv[1] : "");
+  const NoGrad no_grad;
+  the_same_tokens(all, tools);
+  leaks(all, tools);
+  const std::vector<Array> maps = which_heads_repeat(all, tools, guess);
+  draw(maps);
+  say();
+  does_it_copy(all);
+  block_by_block(all, tools);
+  section("What held");
+  section("To remember");
+  section("From lesson 01 to here");
+  section("What to read next");  // the last section: there is no ending() after it
+}
