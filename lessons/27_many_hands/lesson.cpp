@@ -1,6 +1,7 @@
 // 27 many_hands: data-parallel training in several processes, with the same bits for any number.
 //
-// Before this lesson: 25_from_gpt2_to_llama, and 05_autograd for the backward pass.
+// Before this lesson: 26_inside_bert, and 05_autograd for the backward pass.
+// After it: 28_a_real_model, which examines models that others have trained.
 // A useful breakpoint: heed::DataParallel::sum_gradients. Print first and last: the rank's shards.
 
 #include "training.hpp"

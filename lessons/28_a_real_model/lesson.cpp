@@ -30,7 +30,7 @@ nn::Gpt train(const Corpus& corpus, std::size_t V, std::uint64_t seed) {
   config.vocab_size = V, config.block_size = 64, config.embed_dim = 64;
   config.layers = 2, config.heads = 4;
   TrainOptions options;  // lesson 15
-  options.steps = in_brief(500, 100), options.batch_size = 16, options.seed = seed;
+  options.steps = in_brief(500, 40), options.batch_size = 16, options.seed = seed;
   options.lr = 0.004, options.warmup = 20, options.eval_every = options.steps;
   Trainer trainer(corpus, config, options);
   while (!trainer.done()) trainer.step();
