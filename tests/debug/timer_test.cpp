@@ -137,6 +137,6 @@ TEST_CASE("a program with HEED_TRACE=time prints the table to stderr when it end
                       "",
                       {{"PATH", "/nothing"}, {"HEED_TRACE", "time"}}});
   CHECK(lesson.code == 0);
-  CHECK(lesson.err.rfind("HEED_TRACE=time: 22 backward passes, milliseconds per pass\n", 0) == 0);
+  CHECK(lesson.err.rfind("HEED_TRACE=time: 64 backward passes, milliseconds per pass\n", 0) == 0);
   CHECK(lesson.err.find("\nSoftmax ") != std::string::npos);
 }

@@ -296,10 +296,11 @@ TEST_CASE("a traced lesson writes the trace to stderr and its usual output to st
     if (words[0] == '#') ++ops[words.substr(words.find(' ') + 1, 6)];
     if (words.find("MatMul O (3, 4) 1.006 ") != words.npos) ++ops["first"];
   }
-  CHECK(ops["first"] ==
-        2);  // once for backward, once for the first of the 21 gradient descent steps
-  CHECK(ops["Softma"] == 22);
-  CHECK(ops["MatMul"] == 22 * 5);
+  // Once for backward, and in the first step of each of six descents: three of one step, three
+  // of 20.
+  CHECK(ops["first"] == 1 + 6);
+  CHECK(ops["Softma"] == 1 + 3 * 1 + 3 * 20);
+  CHECK(ops["MatMul"] == (1 + 3 * 1 + 3 * 20) * 5);
 }
 
 TEST_CASE("for an unknown option heed has exit code 2, a lesson 1", "[debug][trace]") {
@@ -310,7 +311,8 @@ TEST_CASE("for an unknown option heed has exit code 2, a lesson 1", "[debug][tra
   const heed_test::Finished app = run_with("nan,bakward", folder, "heed", {"train"});
   CHECK(app.code == 2);
   CHECK(app.err == expected);
-  const heed_test::Finished lesson = run_with("bakward", folder, "lessons/05_autograd");
+  const heed_test::Finished lesson =
+      run_with("bakward", folder, "lessons/06_backward_through_attention");
   CHECK(lesson.code == 1);
   CHECK(lesson.err.rfind(expected.substr(0, expected.size() - 1) + ", at lessons/", 0) == 0);
 }
