@@ -98,12 +98,12 @@ TEST_CASE("the README's walk through an exercise is a real session", "[debug][.]
   if (can_call()) check_transcript("walk");
 }
 
-TEST_CASE("the sessions in the README are excerpts from the transcript of the walk", "[debug][.]") {
+TEST_CASE("the sessions in docs/debugging.md are excerpts from the transcript of the walk",
+          "[debug][.]") {
   const Lines walk = read_transcript("walk").lines;
-  const std::string readme = content(HEED_SOURCE_DIR "/README.md");
-  std::size_t found = 0, quoted = 0, begin = readme.find("## Stepping through gradients");
-  for (const std::string& line :
-       lines_of(normalized(readme.substr(begin, readme.find("## Tracing") - begin)))) {
+  const std::string page = content(HEED_SOURCE_DIR "/docs/debugging.md");
+  std::size_t found = 0, quoted = 0;
+  for (const std::string& line : lines_of(normalized(page.substr(0, page.find("## Tracing"))))) {
     if (line == "```") quoted = 1 - quoted;
     if (quoted == 0 || line == "```" || line == "...") continue;
     // The lines come in the order of the transcript.
