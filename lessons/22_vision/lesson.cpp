@@ -145,8 +145,8 @@ const std::string lesson = "22_vision";
 
 void an_image_as_tokens(const LabelledImages& four) {
   section("An image as tokens");
-  picture(lesson, "image", Array(xt::view(four.images, 0, 0)),
-          {"a diamond in noise", {}, {}, "", "", 0.1, 1.4});
+  picture_trained(lesson, "image", Array(xt::view(four.images, 0, 0)),
+                  {"a diamond in noise", {}, {}, "", "", 0.1, 1.4});
   say();
   draw_patches(lesson, xt::view(four.images, 0, 0));
   Generator g(0);
