@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh BUILD: installs heed from the build folder, and builds and runs examples/outside against
+# install.sh BUILD: installs heed from the build folder, and builds and runs examples/cmake_project against
 # the installed library and against the sources, by CMake, and by pkg-config. Then runs the documentation's
 # program as a lesson of a copy of the project.
 set -eu
@@ -17,10 +17,10 @@ run_both() {
 }
 
 cmake --install "$build" --prefix "$folder/heed" >/dev/null
-cp -r "$root/examples/outside" "$folder/outside"
+cp -r "$root/examples/cmake_project" "$folder/cmake_project"
 
 echo "find_package"
-cmake -S "$folder/outside" -B "$folder/installed" -G Ninja -DCMAKE_PREFIX_PATH="$folder/heed" >/dev/null
+cmake -S "$folder/cmake_project" -B "$folder/installed" -G Ninja -DCMAKE_PREFIX_PATH="$folder/heed" >/dev/null
 cmake --build "$folder/installed" >"$folder/log" 2>&1 || fail "$(cat "$folder/log")"
 ! grep -q 'warning:' "$folder/log" || fail "$(grep 'warning:' "$folder/log")"
 run_both "$folder/installed"
@@ -30,25 +30,25 @@ if command -v pkg-config >/dev/null 2>&1; then
   export PKG_CONFIG_PATH=$folder/heed/lib/pkgconfig
   for found in "$folder"/heed/lib/*/pkgconfig; do PKG_CONFIG_PATH=$PKG_CONFIG_PATH:$found; done
   # shellcheck disable=SC2046
-  ${CXX-c++} -O1 "$folder/outside/train_mlp.cpp" -o "$folder/train_mlp" $(pkg-config --cflags --libs heed) ||
+  ${CXX-c++} -O1 "$folder/cmake_project/train_mlp.cpp" -o "$folder/train_mlp" $(pkg-config --cflags --libs heed) ||
     fail "the flags of pkg-config do not build a program"
   "$folder/train_mlp" | grep -q 'right on new points' || fail "pkg-config's program failed"
 fi
 
-echo "a version that is not installed is refused"
-sed 's/heed 0\.[0-9]*/heed 9.0/' "$folder/outside/CMakeLists.txt" >"$folder/new" && mv "$folder/new" "$folder/outside/CMakeLists.txt"
-! cmake -S "$folder/outside" -B "$folder/other" -G Ninja -DCMAKE_PREFIX_PATH="$folder/heed" >/dev/null 2>&1 ||
+echo "a version that is not installed is rejected"
+sed 's/heed 0\.[0-9]*/heed 9.0/' "$folder/cmake_project/CMakeLists.txt" >"$folder/new" && mv "$folder/new" "$folder/cmake_project/CMakeLists.txt"
+! cmake -S "$folder/cmake_project" -B "$folder/other" -G Ninja -DCMAKE_PREFIX_PATH="$folder/heed" >/dev/null 2>&1 ||
   fail "version 9.0 was found"
 
-echo "a processor without the instructions of the library is refused"
+echo "a processor without the instructions of the library is rejected"
 config=$(find "$folder/heed" -name heedConfig.cmake)
 cp "$config" "$folder/heedConfig.cmake"
 sed 's/^heed_missing_instructions(heed_lacking ".*")/heed_missing_instructions(heed_lacking "sse9.7")/' \
   "$folder/heedConfig.cmake" >"$config"
-! cmake -S "$root/examples/outside" -B "$folder/lacking" -G Ninja -DCMAKE_PREFIX_PATH="$folder/heed" >"$folder/log" 2>&1 ||
+! cmake -S "$root/examples/cmake_project" -B "$folder/lacking" -G Ninja -DCMAKE_PREFIX_PATH="$folder/heed" >"$folder/log" 2>&1 ||
   fail "a library with instructions that the processor lacks was found"
 tr -s ' \n' ' ' <"$folder/log" | grep -q 'built for a processor with sse9.7; build it again with -DHEED_NATIVE=OFF' ||
-  fail "the refusal does not name the instructions and the remedy: $(cat "$folder/log")"
+  fail "the rejection does not name the instructions and the remedy: $(cat "$folder/log")"
 cp "$folder/heedConfig.cmake" "$config"
 
 echo "a missing library is named with its packages in one line"
@@ -59,7 +59,7 @@ grep -qxF "$line" "$folder/log" || fail "the missing xtensor is not named with i
 
 echo "FetchContent"
 mkdir "$folder/fetch"
-cp "$root/examples/outside/train_mlp.cpp" "$folder/fetch"
+cp "$root/examples/cmake_project/train_mlp.cpp" "$folder/fetch"
 cat >"$folder/fetch/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.22)
 project(fetch LANGUAGES CXX)
@@ -75,7 +75,7 @@ ninja -C "$folder/fetched" -t commands train_mlp | grep -q "_deps/heed-build/lib
 echo "add_subdirectory, with HEED_NATIVE=OFF and without LIBXSMM"
 subproject=$folder/subproject
 # With -O1, the library compiles in half the time.
-cmake -S "$root/examples/outside" -B "$subproject" -G Ninja -DHEED_SOURCE="$root" \
+cmake -S "$root/examples/cmake_project" -B "$subproject" -G Ninja -DHEED_SOURCE="$root" \
   -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DHEED_NATIVE=OFF -DHEED_XSMM=OFF >"$folder/log" 2>&1 || fail "$(cat "$folder/log")"
 grep -q 'CMAKE_BUILD_TYPE:STRING=RelWithDebInfo' "$subproject/CMakeCache.txt" || fail "the build type changed"
 ! ninja -C "$subproject" -t targets all | grep -q 'heed_tests\|01_averaging' || fail "tests or lessons are targets"

@@ -140,19 +140,19 @@ TEST_CASE("the README counts the cases and programs of PyTorch", "[readme]") {
   const std::string text = documentation();
   const fs::path golden = project / "tests/golden";
   for (const std::string digits : {"", "64"}) {  // in float and in double
-    std::size_t backward = 0, forward = 0, refused = 0;
+    std::size_t backward = 0, forward = 0, rejected = 0;
     for (const std::string name : {"golden", "library"}) {
       std::istringstream file(content(golden / (name + digits + ".txt")));
       for (const golden::Case& each : golden::Reader(file, name).read())
-        ++(each.error ? refused : each.grad.empty() ? forward : backward);
+        ++(each.error ? rejected : each.grad.empty() ? forward : backward);
     }
     CHECK(
         has(one_line(text),
-            "**PyTorch**: " + std::to_string(backward + forward + refused) +
+            "**PyTorch**: " + std::to_string(backward + forward + rejected) +
                 " cases, computed once by PyTorch and kept in [tests/golden](../tests/golden), are "
                 "run in float and in double: " +
                 std::to_string(backward) + " forward and backward, " + std::to_string(forward) +
-                " forward, and " + std::to_string(refused) + " that PyTorch rejects."));
+                " forward, and " + std::to_string(rejected) + " that PyTorch rejects."));
   }
   CHECK(lines_with(golden / "random_programs.txt", "CASE ") == 2000);
   CHECK(text.find("2,000 random programs") != text.npos);

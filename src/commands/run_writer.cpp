@@ -5,7 +5,7 @@
 namespace heed::app {
 
 void RunWriter::check_old_run() const {
-  if (old_run_ == OldRun::refuse) check_no_run(folder_, advice_);
+  if (old_run_ == OldRun::reject) check_no_run(folder_, advice_);
 }
 
 void RunWriter::open() {

@@ -12,7 +12,7 @@
 namespace heed::app {
 
 // What a command does with a run that its folder has already.
-enum class OldRun { refuse, replace, resume };
+enum class OldRun { reject, replace, resume };
 
 // Writes a run into a folder, with the folder's lock. Call open(), create() and, after each save,
 // commit(). A run that is replaced keeps its folder until the first commit().
@@ -23,7 +23,7 @@ class RunWriter {
       : folder_(folder), old_run_(old_run), advice_(std::move(advice)), lock_(folder.path) {}
 
   // Locks the folder if it exists, before the command reads from it: others may be writing. Throws
-  // the errors of RunLock::acquire() and, if an old run is refused, of check_no_run().
+  // the errors of RunLock::acquire() and, if an old run is rejected, of check_no_run().
   void open();
   // Creates and locks the folder. Looks again for an old run, because another program may have made
   // one since open(), and removes what a killed program has left beside it. Throws the errors of

@@ -64,13 +64,13 @@ ChildProgram child_on(std::vector<std::string> command, const std::string& folde
 }  // namespace
 
 void check_plot_name(const std::string& program, const std::string& name) {
-  const auto refuse = [&](const char* rule) {
+  const auto reject = [&](const char* rule) {
     throw_error(program, ": the name of a picture must ", rule, ", got ", in_quotes(name));
   };
-  if (name.empty() || name.find('/') != name.npos) refuse("be a file name without a folder");
-  if (printable(name) != name && name != " ") refuse("have no control characters and be UTF-8");
+  if (name.empty() || name.find('/') != name.npos) reject("be a file name without a folder");
+  if (printable(name) != name && name != " ") reject("have no control characters and be UTF-8");
   if (std::string("<|$+@").find(name[0]) != std::string::npos)
-    refuse("not begin with < | $ + or @, which gnuplot does not take for a file");
+    reject("not begin with < | $ + or @, which gnuplot does not take for a file");
 }
 
 void check_text_size(const std::string& plot, std::size_t width, std::size_t height) {

@@ -51,7 +51,7 @@ void put_config(Metadata& metadata, const nn::GptConfig& config) {
   if (config.norm_eps != nn::GptConfig().norm_eps)
     metadata["model.norm_eps"] = exact(config.norm_eps);
   if (config.token_types != 0) metadata["model.token_types"] = std::to_string(config.token_types);
-  // An earlier heed refuses a file without model.gelu instead of ignoring the variants.
+  // An earlier heed rejects a file without model.gelu instead of ignoring the variants.
   const bool is_variant = metadata.size() > entries_of_gpt2;
   metadata[is_variant ? "model.gelu_form" : "model.gelu"] =
       config.gelu == Gelu::erf ? "erf" : "tanh";

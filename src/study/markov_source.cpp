@@ -34,19 +34,19 @@ template <class Edges>
 void check_edges(const Edges& edges, std::size_t from, std::size_t count) {
   const bool words = std::is_same_v<Edges, Words>;
   const char *const node = words ? "node" : "state", *const edge_kind = words ? "word" : "letter";
-  const auto refuse = [&](const auto&... reason) {
+  const auto reject = [&](const auto&... reason) {
     throw_error("source: ", node, " ", from, ": ", reason...);
   };
   for (const auto& edge : edges) {
     if (!(edge.probability > 0))
-      refuse("the probability of ", in_quotes(label(edge)), " is ", edge.probability,
+      reject("the probability of ", in_quotes(label(edge)), " is ", edge.probability,
              "; give one above 0, or leave the ", edge_kind, " out");
     if (edge.next >= count)
-      refuse("the next ", node, " of ", in_quotes(label(edge)), " is ", edge.next,
+      reject("the next ", node, " of ", in_quotes(label(edge)), " is ", edge.next,
              "; give one below ", count);
   }
   if (const double sum = probability_of(edges); !(std::abs(sum - 1) <= 1e-9))
-    refuse("the probabilities sum to ", sum, "; they must sum to 1");
+    reject("the probabilities sum to ", sum, "; they must sum to 1");
 }
 
 void check_letters(const Letters& letters, std::size_t state) {

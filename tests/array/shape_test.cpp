@@ -126,7 +126,7 @@ TEST_CASE("an AxisList is one axis or several", "[array][shape]") {
   CHECK_FALSE(std::is_constructible_v<AxisList, bool>);  // sum(x, true) does not compile
 }
 
-TEST_CASE("a shape whose number of elements overflows is refused", "[array][shape]") {
+TEST_CASE("a shape whose number of elements overflows is rejected", "[array][shape]") {
   const std::size_t large = std::size_t{1} << 33, half = std::size_t{1} << 31;
   const std::string rest = " is too large: it has 2^59 elements or more; give smaller sizes";
   CHECK_THROWS_WITH(zeros({large, half}), "shape (8589934592, 2147483648)" + rest);

@@ -1,4 +1,4 @@
-// changed_value_test.cpp: backward refuses to use a value that was changed after the forward pass.
+// changed_value_test.cpp: backward throws if a value was changed after the forward pass.
 
 #include <functional>
 
@@ -25,7 +25,7 @@ Tensor weight() { return tensor_of({2}, {3, -1}).set_name("w"); }
 
 }  // namespace
 
-TEST_CASE("the refusal names the operation, the tensor, its shape and all three places",
+TEST_CASE("the rejection names the operation, the tensor, its shape and all three places",
           "[autograd][changed_value]") {
   const Tensor w = weight();
   const int made = __LINE__ + 1;
@@ -40,7 +40,8 @@ TEST_CASE("the refusal names the operation, the tensor, its shape and all three 
                        " since; change it after backward, or use a copy, at " + place(called));
 }
 
-TEST_CASE("the refusal gives the number of an input without a name", "[autograd][changed_value]") {
+TEST_CASE("the rejection gives the number of an input without a name",
+          "[autograd][changed_value]") {
   const Tensor x(ones({2, 2}), true), constant(ones({2, 3}));
   const Tensor loss = sum(matmul(x, constant));
   constant.mutable_value() *= 2;
@@ -48,13 +49,13 @@ TEST_CASE("the refusal gives the number of an input without a name", "[autograd]
         std::string::npos);
 }
 
-TEST_CASE("a refused backward changes no gradient, and a new forward pass gives the right one",
+TEST_CASE("a rejected backward changes no gradient, and a new forward pass gives the right one",
           "[autograd][changed_value]") {
   const Tensor w = weight(), other = tensor_of({2}, {1, 2});
   const Tensor loss = sum(w * w) + sum(other * 5.0);
   w.mutable_value() = array_of({2}, {10, 20});
   CHECK(message_of([&] { loss.backward(); }) != "");
-  CHECK(message_of([&] { loss.backward(); }) != "");  // still refused
+  CHECK(message_of([&] { loss.backward(); }) != "");  // still rejected
   CHECK_FALSE(w.has_grad());
   CHECK_FALSE(other.has_grad());
   sum(w * w).backward();
@@ -79,7 +80,7 @@ TEST_CASE("a change after backward is no error", "[autograd][changed_value]") {
   CHECK(difference(w.grad(), array_of({2}, {6, -2})) == "");
 }
 
-TEST_CASE("with keep_graph, a second backward after a change is refused",
+TEST_CASE("with keep_graph, a second backward after a change is rejected",
           "[autograd][changed_value]") {
   const Tensor w = weight();
   const Tensor loss = sum(w * w);
@@ -148,7 +149,7 @@ TEST_CASE("every way to change a value is noticed", "[autograd][changed_value]")
   }
 }
 
-TEST_CASE("one optimizer step between two backward passes of one forward pass is refused",
+TEST_CASE("one optimizer step between two backward passes of one forward pass is rejected",
           "[autograd][changed_value]") {
   const Tensor w = weight();
   optim::Sgd sgd({w});

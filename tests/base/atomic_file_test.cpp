@@ -139,7 +139,7 @@ TEST_CASE("a folder without write permission throws before anything is written",
   ::chmod(folder.path.c_str(), 0700);
 }
 
-TEST_CASE("a symbolic link is refused, whether its target exists or not", "[base][atomic_file]") {
+TEST_CASE("a symbolic link is rejected, whether its target exists or not", "[base][atomic_file]") {
   const ScratchFolder folder;
   put(folder / "a", "old");
   for (const char* target : {"a", "missing", "link"}) {

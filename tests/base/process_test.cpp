@@ -109,6 +109,6 @@ TEST_CASE("a child ends with the process that started it", "[base][child_program
 }
 #endif
 
-TEST_CASE("a child program without words is refused", "[base][process]") {
+TEST_CASE("a child program without words is rejected", "[base][process]") {
   CHECK_THROWS_AS(run_child({}), Error);
 }

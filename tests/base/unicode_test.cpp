@@ -92,7 +92,7 @@ TEST_CASE("every decomposition is a fixed point", "[base][unicode]") {
   CHECK(twice == 0);
 }
 
-TEST_CASE("code_points_of refuses what is not UTF-8", "[base][unicode]") {
+TEST_CASE("code_points_of rejects what is not UTF-8", "[base][unicode]") {
   CHECK(code_points_of("aé😀") == U"aé😀");
   CHECK(utf8_of(U"aé😀") == "aé😀");
   CHECK(message_of([] { code_points_of("a\xff"); }) ==

@@ -63,7 +63,7 @@ std::vector<int> each(const Json& list, const char* key) {
   return result;
 }
 
-std::string refused(const Arguments& arguments, int code) {
+std::string rejected(const Arguments& arguments, int code) {
   const Finished run = Sandbox().heed(Arguments{"bench"} + arguments);
   CHECK(run.code == code);
   CHECK(run.out == "");
@@ -305,7 +305,7 @@ TEST_CASE("bench --processes prints steps in 1, 2 and 4 processes, and the cost 
     CHECK(std::regex_search(run.out,
                             std::regex("\n" + std::string(link) + "( +[0-9]+\\.[0-9]){5}\n")));
   CHECK(sandbox.files() == 1);
-  CHECK(refused({"--processes", "--json"}, 2) ==
+  CHECK(rejected({"--processes", "--json"}, 2) ==
         "heed: error: --json cannot be combined with --processes; leave out one\n");
 }
 
@@ -352,31 +352,33 @@ TEST_CASE("the bench ignores HEED_TRACE", "[commands][bench]") {
   CHECK(run.err == "");
 }
 
-TEST_CASE("wrong use of the bench is refused in one line", "[commands][bench]") {
+TEST_CASE("wrong use of the bench is rejected in one line", "[commands][bench]") {
   const std::string error = "heed: error: ";
-  CHECK(refused({"--only", "stpe"}, 2) ==
+  CHECK(rejected({"--only", "stpe"}, 2) ==
         error +
             "--only stpe: must be step, threads, context, width, small, gemm, operations, "
             "generate, memory, start or run\n");
-  CHECK(refused({"--compare"}, 2) == error + "--compare needs a value\n");
-  CHECK(refused({"--compare="}, 2) == error + "--compare '': needs the name of a script\n");
-  CHECK(refused({"--compare", "p.py", "--only", "memory"}, 2) ==
+  CHECK(rejected({"--compare"}, 2) == error + "--compare needs a value\n");
+  CHECK(rejected({"--compare="}, 2) == error + "--compare '': needs the name of a script\n");
+  CHECK(rejected({"--compare", "p.py", "--only", "memory"}, 2) ==
         error + "--compare p.py: combine it with --only step, or omit --only\n");
-  CHECK(refused({"--peer-blas", "d"}, 2) == error + "--peer-blas d: only with --compare\n");
-  CHECK(refused({"--heads", "3"}, 2) ==
+  CHECK(rejected({"--peer-blas", "d"}, 2) == error + "--peer-blas d: only with --compare\n");
+  CHECK(rejected({"--heads", "3"}, 2) ==
         error + "--heads 3 does not divide --embed-dim 128; give a --heads that divides it\n");
-  CHECK(refused({"-"}, 2) == error + "TEXT -: standard input can be read only once; give a file\n");
-  CHECK(refused({"--steps", "0"}, 2) ==
+  CHECK(rejected({"-"}, 2) ==
+        error + "TEXT -: standard input can be read only once; give a file\n");
+  CHECK(rejected({"--steps", "0"}, 2) ==
         error +
             "--steps 0: out of range: must be a whole number at least 1 and at most 1000000000\n");
-  CHECK(refused({"no.txt"}, 1) == error + "no.txt: No such file or directory\n");
-  CHECK(refused({"--compare", "p.py"}, 1) == error + "--compare p.py: No such file or directory\n");
-  CHECK(refused({"--compare", "."}, 1) == error + "--compare .: is a directory; give a script\n");
-  CHECK(has(refused({"in.txt", "--only", "run", "--block-size", "900"}, 1),
+  CHECK(rejected({"no.txt"}, 1) == error + "no.txt: No such file or directory\n");
+  CHECK(rejected({"--compare", "p.py"}, 1) ==
+        error + "--compare p.py: No such file or directory\n");
+  CHECK(rejected({"--compare", "."}, 1) == error + "--compare .: is a directory; give a script\n");
+  CHECK(has(rejected({"in.txt", "--only", "run", "--block-size", "900"}, 1),
             "too few for block size 900"));
 }
 
-TEST_CASE("the bench refuses a text that is not UTF-8 by its name", "[commands][bench]") {
+TEST_CASE("the bench rejects a text that is not UTF-8 by its name", "[commands][bench]") {
   const Sandbox sandbox;
   put(sandbox / "latin1.txt", "caf\xe9 ");
   const Finished run = sandbox.heed({"bench", "latin1.txt"});

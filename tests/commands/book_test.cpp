@@ -230,7 +230,7 @@ TEST_CASE("the comparison of a page with an .out file can fail", "[commands][boo
   CHECK(missing_lines("40 heads\n", "41 heads", false) == "40 heads\n");
 }
 
-TEST_CASE("heed book refuses a lesson that does not exist", "[commands][book]") {
+TEST_CASE("heed book rejects a lesson that does not exist", "[commands][book]") {
   const Sandbox sandbox;
   const Finished done = sandbox.heed({"book", "77"});
   CHECK(done.code == 2);

@@ -15,7 +15,7 @@ struct TrainedSandbox : Sandbox {
   TrainedSandbox() { REQUIRE(heed(train_tiny).code == 0); }
   std::filesystem::path checkpoint() const { return path / "o/checkpoint.safetensors"; }
   // The error message of a command, without the file name at its beginning.
-  std::string refused(const Arguments& arguments) const {
+  std::string rejected(const Arguments& arguments) const {
     const Finished run = heed(arguments);
     const std::string begin = "heed: error: o/checkpoint.safetensors: ";
     if (run.code != 1) return "exit code " + std::to_string(run.code) + ": " + run.err;
@@ -23,8 +23,8 @@ struct TrainedSandbox : Sandbox {
       return "not one line about the file: " + run.err;
     return run.err.substr(begin.size(), run.err.size() - begin.size() - 1);
   }
-  std::string sampled() const { return refused({"sample", "o"}); }
-  std::string resumed() const { return refused({"train", "--resume", "--out", "o"}); }
+  std::string sampled() const { return rejected({"sample", "o"}); }
+  std::string resumed() const { return rejected({"train", "--resume", "--out", "o"}); }
 };
 
 // The content of a checkpoint. Its functions write changed content with a valid checksum.
@@ -91,7 +91,7 @@ constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
 
-TEST_CASE("a configuration that does not fit the tensors is refused by name",
+TEST_CASE("a configuration that does not fit the tensors is rejected by name",
           "[commands][content]") {
   const TrainedSandbox sandbox;
   Content content(sandbox);
@@ -109,11 +109,11 @@ TEST_CASE("a configuration that does not fit the tensors is refused by name",
   CHECK(content.with("model.tied", "0").sampled() == "no tensor 'head.weight'");
   CHECK(content.without("model.gelu").sampled() ==
         "not a checkpoint of heed: its metadata has no 'model.gelu'");
-  CHECK(content.with("model.gelu", "relu").refused({"export", "o", "--to", "pytorch", "x"}) ==
+  CHECK(content.with("model.gelu", "relu").rejected({"export", "o", "--to", "pytorch", "x"}) ==
         "metadata 'model.gelu' is 'relu', neither erf nor tanh");
 }
 
-TEST_CASE("tensors that are missing, extra, of another type or not finite are refused by name",
+TEST_CASE("tensors that are missing, extra, of another type or not finite are rejected by name",
           "[commands][content]") {
   const TrainedSandbox sandbox;
   Content content(sandbox);
@@ -163,11 +163,11 @@ TEST_CASE("sample, look, export and train --resume read a checkpoint in BF16 tha
   }
 }
 
-TEST_CASE("an invalid trainer state is refused by name", "[commands][content]") {
+TEST_CASE("an invalid trainer state is rejected by name", "[commands][content]") {
   const TrainedSandbox sandbox;
   Content content(sandbox);
   const auto error_with = [&](const std::string& key, const std::string& value) {
-    return content.with(key, value).refused({"train", "--resume", "--out", "o", "--steps", "30"});
+    return content.with(key, value).rejected({"train", "--resume", "--out", "o", "--steps", "30"});
   };
   for (const char* generator : {"train.generator", "train.dropout_generator"})
     CHECK(error_with(generator, content.file.metadata.at(generator) + " x") ==
@@ -223,9 +223,9 @@ TEST_CASE("a checkpoint without a checksum is loaded with --trust only", "[comma
   const std::string error =
       "has no checksum of heed's, so another program wrote or changed it; --trust loads it "
       "anyway";
-  CHECK(sandbox.refused(sample) == error);
-  CHECK(sandbox.refused(resume) == error);
-  CHECK(sandbox.refused({"look", "o"}) == error);
+  CHECK(sandbox.rejected(sample) == error);
+  CHECK(sandbox.rejected(resume) == error);
+  CHECK(sandbox.rejected({"look", "o"}) == error);
   CHECK(content(sandbox.checkpoint()) == foreign);
   CHECK(has(sandbox.heed({"inspect", "o"}).out, "no checksum"));
   CHECK(sandbox.heed(sample + Arguments{"--trust"}).out == text);
@@ -241,10 +241,10 @@ TEST_CASE("--trust does not skip checks of the checksum and the content", "[comm
   std::string foreign = without_checksum(bytes);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   put(sandbox.checkpoint(), bytes);
-  CHECK(sandbox.refused(sample_trusted) == "checksum: the tensors changed after they were saved");
+  CHECK(sandbox.rejected(sample_trusted) == "checksum: the tensors changed after they were saved");
   foreign.replace(foreign.find("code_point"), 10, "code point");
   put(sandbox.checkpoint(), foreign);
-  CHECK(sandbox.refused(sample_trusted) ==
+  CHECK(sandbox.rejected(sample_trusted) ==
         "metadata 'vocabulary.unit' is 'code point', none of byte, byte_level_bpe, byte_pair, "
         "code_point, word and word_piece");
   CHECK(sandbox.heed({"train", "in.txt", "--out", "n", "--trust"}).err ==
@@ -260,12 +260,12 @@ TEST_CASE("a run starts from a checkpoint without a checksum with --trust only",
   CHECK(sandbox.heed(start + Arguments{"--trust"}).code == 0);
 }
 
-TEST_CASE("--init refuses a model whose vocab_size is not that of its vocabulary",
+TEST_CASE("--init rejects a model whose vocab_size is not that of its vocabulary",
           "[commands][content]") {
   const TrainedSandbox sandbox;
   Content content(sandbox);
   const std::string size = content.file.metadata.at("model.vocab_size");
   CHECK(content.with("model.vocab_size", "1")
-            .refused({"train", "in.txt", "--out", "n", "--init", "o", "--steps", "2"}) ==
+            .rejected({"train", "in.txt", "--out", "n", "--init", "o", "--steps", "2"}) ==
         "the model's vocab_size is 1, but its vocabulary has " + size + " tokens");
 }

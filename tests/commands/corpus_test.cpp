@@ -25,7 +25,7 @@ std::string entropy_line(const std::string& name, double nats) {
 }
 
 // The error of `heed corpus`, which must be one line without other output.
-std::string refused(const Sandbox& sandbox, const Arguments& more, int code = 1) {
+std::string rejected(const Sandbox& sandbox, const Arguments& more, int code = 1) {
   const Finished run = sandbox.heed(Arguments{"corpus"} + more);
   CHECK(run.code == code);
   CHECK(run.out == "");
@@ -150,31 +150,32 @@ TEST_CASE("a written text can be trained on", "[commands][corpus]") {
   CHECK(has(run.out, "a.txt: 2,000 bytes, 25 distinct characters"));
 }
 
-TEST_CASE("an existing file is not overwritten", "[commands][corpus][refusals]") {
+TEST_CASE("an existing file is not overwritten", "[commands][corpus][rejections]") {
   const Sandbox sandbox;
   const std::string remedy = ": exists already; give another name, or remove it first";
-  CHECK(refused(sandbox, {"in.txt"}) == "in.txt" + remedy);
+  CHECK(rejected(sandbox, {"in.txt"}) == "in.txt" + remedy);
   CHECK(content(sandbox / "in.txt") == Sandbox::story());
   const std::string other = ": exists and is not a regular file; give another name";
-  CHECK(refused(sandbox, {"."}) == "." + other);
+  CHECK(rejected(sandbox, {"."}) == "." + other);
   REQUIRE(::mkfifo((sandbox / "pipe").c_str(), 0600) == 0);
-  CHECK(refused(sandbox, {"pipe"}) == "pipe" + other);
+  CHECK(rejected(sandbox, {"pipe"}) == "pipe" + other);
   CHECK(std::filesystem::is_fifo(sandbox / "pipe"));
   CHECK(written_files(sandbox.path) == 2);  // in.txt and pipe
 }
 
-TEST_CASE("a folder that is missing or not writable is refused", "[commands][corpus][refusals]") {
+TEST_CASE("a folder that is missing or not writable is rejected",
+          "[commands][corpus][rejections]") {
   const Sandbox sandbox;
-  CHECK(refused(sandbox, {"no/a.txt"}) == "no/a.txt: No such file or directory");
-  CHECK(refused(sandbox, {"in.txt/a.txt"}) == "in.txt/a.txt: Not a directory");
-  CHECK(refused(sandbox, {"/proc/a.txt"}).rfind("/proc/a.txt: ", 0) == 0);
-  CHECK(refused(sandbox, {std::string(300, 'x')}).find("name too long") != std::string::npos);
+  CHECK(rejected(sandbox, {"no/a.txt"}) == "no/a.txt: No such file or directory");
+  CHECK(rejected(sandbox, {"in.txt/a.txt"}) == "in.txt/a.txt: Not a directory");
+  CHECK(rejected(sandbox, {"/proc/a.txt"}).rfind("/proc/a.txt: ", 0) == 0);
+  CHECK(rejected(sandbox, {std::string(300, 'x')}).find("name too long") != std::string::npos);
   if (::geteuid() == 0) return;  // root may write everywhere
   ::mkdir((sandbox / "shut").c_str(), 0500);
-  CHECK(refused(sandbox, {"shut/a.txt"}) == "shut/a.txt: Permission denied");
+  CHECK(rejected(sandbox, {"shut/a.txt"}) == "shut/a.txt: Permission denied");
 }
 
-TEST_CASE("a full disk leaves no part of the text", "[commands][corpus][refusals]") {
+TEST_CASE("a full disk leaves no part of the text", "[commands][corpus][rejections]") {
   const Sandbox sandbox;
   Call call = sandbox.call({});
   call.arguments = {"/bin/sh", "-c", "ulimit -f 8; exec \"$0\" corpus a.txt",
@@ -194,23 +195,23 @@ TEST_CASE("a full disk leaves no part of the text", "[commands][corpus][refusals
         "heed: error: standard output: cannot be written; is it closed, or the disk full?\n");
 }
 
-TEST_CASE("invalid sizes and kinds are usage errors", "[commands][corpus][refusals]") {
+TEST_CASE("invalid sizes and kinds are usage errors", "[commands][corpus][rejections]") {
   const Sandbox sandbox;
   const std::string range =
       ": out of range: must be a whole number at least 1 and at most 1000000000";
-  CHECK(refused(sandbox, {"a.txt", "--size", "0"}, 2) == "--size 0" + range);
-  CHECK(refused(sandbox, {"a.txt", "--size", "-5"}, 2) == "--size -5" + range);
-  CHECK(refused(sandbox, {"a.txt", "--size", "1000000001"}, 2) == "--size 1000000001" + range);
-  CHECK(refused(sandbox, {"a.txt", "--size", "many"}, 2) ==
+  CHECK(rejected(sandbox, {"a.txt", "--size", "0"}, 2) == "--size 0" + range);
+  CHECK(rejected(sandbox, {"a.txt", "--size", "-5"}, 2) == "--size -5" + range);
+  CHECK(rejected(sandbox, {"a.txt", "--size", "1000000001"}, 2) == "--size 1000000001" + range);
+  CHECK(rejected(sandbox, {"a.txt", "--size", "many"}, 2) ==
         "--size many: must be a whole number, at least 1 and at most 1000000000");
-  CHECK(refused(sandbox, {"a.txt", "--kind", "novel"}, 2) ==
+  CHECK(rejected(sandbox, {"a.txt", "--kind", "novel"}, 2) ==
         "--kind novel: must be grammar or chain");
-  CHECK(refused(sandbox, {"a.txt", "--kind", ""}, 2) == "--kind '': must be grammar or chain");
-  CHECK(refused(sandbox, {"a.txt", "--seed", "4294967296"}, 2).rfind("--seed 4294967296: ", 0) ==
+  CHECK(rejected(sandbox, {"a.txt", "--kind", ""}, 2) == "--kind '': must be grammar or chain");
+  CHECK(rejected(sandbox, {"a.txt", "--seed", "4294967296"}, 2).rfind("--seed 4294967296: ", 0) ==
         0);
-  CHECK(refused(sandbox, {"a.txt", "b.txt"}, 2) == "'b.txt' is one argument too many; see --help");
-  CHECK(refused(sandbox, {""}, 2) == "FILE '': is empty; give a name");
-  CHECK(refused(sandbox, {"--kin", "chain"}, 2) == "unknown option --kin; did you mean --kind?");
+  CHECK(rejected(sandbox, {"a.txt", "b.txt"}, 2) == "'b.txt' is one argument too many; see --help");
+  CHECK(rejected(sandbox, {""}, 2) == "FILE '': is empty; give a name");
+  CHECK(rejected(sandbox, {"--kin", "chain"}, 2) == "unknown option --kin; did you mean --kind?");
   CHECK_FALSE(sandbox.has_file("a.txt"));
 }
 

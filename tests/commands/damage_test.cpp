@@ -1,4 +1,4 @@
-// damage_test.cpp: checkpoints with flipped bits or missing bytes are refused.
+// damage_test.cpp: checkpoints with flipped bits or missing bytes are rejected.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ class Damaged {
     REQUIRE(::pwrite(descriptor_, &value, 1, static_cast<off_t>(at)) == 1);
   }
   void cut(std::size_t size) { REQUIRE(::ftruncate(descriptor_, static_cast<off_t>(size)) == 0); }
-  bool refused() const {
+  bool rejected() const {
     return !heed::test::message_of([&] { heed::read_safetensors(path_); }).empty();
   }
 
@@ -55,11 +55,11 @@ class Damaged {
 };
 
 struct Count {
-  std::size_t tried = 0, refused = 0;
+  std::size_t tried = 0, rejected = 0;
 };
 
 void print(const std::string& what, const Count& count) {
-  std::cout << what << ": " << count.tried << " tried, " << count.refused << " refused\n";
+  std::cout << what << ": " << count.tried << " tried, " << count.rejected << " rejected\n";
 }
 
 // Flips every stride-th bit and reads the file with the library.
@@ -69,10 +69,10 @@ Count flipped(const SmallRun& run, std::size_t stride) {
   for (std::size_t bit = 0; bit < 8 * run.bytes.size(); bit += stride, ++count.tried) {
     const std::size_t at = bit / 8;
     file.put_byte(at, run.bytes[at] ^ (1 << bit % 8));
-    count.refused += file.refused();
+    count.rejected += file.rejected();
     file.put_byte(at, run.bytes[at]);
   }
-  CHECK_FALSE(file.refused());
+  CHECK_FALSE(file.rejected());
   return count;
 }
 
@@ -82,20 +82,20 @@ Count cut(const SmallRun& run, std::size_t stride) {
   Count count;
   for (std::size_t size = run.bytes.size(); size >= stride; ++count.tried) {
     file.cut(size -= stride);
-    count.refused += file.refused();
+    count.rejected += file.rejected();
   }
   return count;
 }
 
-// Counts the files that the program refuses with exit code 1 and one line about the file.
-Count refused_by_program(const SmallRun& run, const std::vector<std::string>& files) {
+// Counts the files that the program rejects with exit code 1 and one line about the file.
+Count rejected_by_program(const SmallRun& run, const std::vector<std::string>& files) {
   Count count;
   for (const std::string& bytes : files) {
     put(run.checkpoint(), bytes);
     const Finished sample = run.heed({"sample", "o"});
     const bool one_line = sample.err.find('\n') == sample.err.size() - 1;
-    count.refused += sample.code == 1 && one_line && sample.out.empty() &&
-                     sample.err.rfind("heed: error: o/checkpoint.safetensors: ", 0) == 0;
+    count.rejected += sample.code == 1 && one_line && sample.out.empty() &&
+                      sample.err.rfind("heed: error: o/checkpoint.safetensors: ", 0) == 0;
     ++count.tried;
   }
   return count;
@@ -116,43 +116,43 @@ std::vector<std::string> damaged_copies(const std::string& bytes, std::size_t co
 
 }  // namespace
 
-TEST_CASE("a checkpoint with a flipped bit or missing bytes is refused", "[commands][damage]") {
+TEST_CASE("a checkpoint with a flipped bit or missing bytes is rejected", "[commands][damage]") {
   const SmallRun run;
   const Count bits = flipped(run, 31),
-              program = refused_by_program(run, damaged_copies(run.bytes, 25));
+              program = rejected_by_program(run, damaged_copies(run.bytes, 25));
   put(run.checkpoint(), run.bytes);
   const Count cuts = cut(run, 11);
   print("bits flipped", bits);
   print("cuts", cuts);
   print("flips and cuts, by the program", program);
-  CHECK(bits.refused == bits.tried);
-  CHECK(cuts.refused == cuts.tried);
-  CHECK(program.refused == program.tried);
+  CHECK(bits.rejected == bits.tried);
+  CHECK(cuts.rejected == cuts.tried);
+  CHECK(program.rejected == program.tried);
 }
 
-TEST_CASE("a checkpoint is refused with any one bit flipped and with any number of bytes missing",
+TEST_CASE("a checkpoint is rejected with any one bit flipped and with any number of bytes missing",
           "[commands][damage_everywhere][.]") {
   const SmallRun run;
   const Count bits = flipped(run, 1),
-              program = refused_by_program(run, damaged_copies(run.bytes, 500));
+              program = rejected_by_program(run, damaged_copies(run.bytes, 500));
   put(run.checkpoint(), run.bytes);
   const Count cuts = cut(run, 1);
   print("bits flipped", bits);
   print("cuts", cuts);
   print("flips and cuts, by the program", program);
   CHECK(bits.tried == 8 * run.bytes.size());
-  CHECK(bits.refused == bits.tried);
+  CHECK(bits.rejected == bits.tried);
   CHECK(cuts.tried == run.bytes.size());
-  CHECK(cuts.refused == cuts.tried);
-  CHECK(program.refused == program.tried);
+  CHECK(cuts.rejected == cuts.tried);
+  CHECK(program.rejected == program.tried);
 }
 
-TEST_CASE("inspect accepts and refuses the same files as the library, in little memory",
+TEST_CASE("inspect accepts and rejects the same files as the library, in little memory",
           "[commands][damage]") {
   const Sandbox sandbox;
   const std::size_t base_memory = sandbox.heed({"--version"}).peak;
-  std::size_t accepted = 0, refused = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(HEED_TESTS_DIR "/badfiles")) {
+  std::size_t accepted = 0, rejected = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(HEED_TESTS_DIR "/invalid_files")) {
     if (entry.path().extension() != ".safetensors") continue;
     const std::string error = heed::test::message_of([&] { heed::read_safetensors(entry.path()); });
     const Finished run = sandbox.heed({"inspect", entry.path().string()});
@@ -160,8 +160,8 @@ TEST_CASE("inspect accepts and refuses the same files as the library, in little 
     CHECK(run.code == (error.empty() ? 0 : 1));
     CHECK(run.err == (error.empty() ? "" : "heed: error: " + error + "\n"));
     if (!sanitized) CHECK(run.peak < base_memory + 2 * entry.file_size() + (4 << 20));
-    ++(run.code == 0 ? accepted : refused);
+    ++(run.code == 0 ? accepted : rejected);
   }
-  std::cout << "files inspected: " << accepted << " accepted, " << refused << " refused\n";
-  CHECK(accepted + refused > 80);
+  std::cout << "files inspected: " << accepted << " accepted, " << rejected << " rejected\n";
+  CHECK(accepted + rejected > 80);
 }

@@ -60,9 +60,9 @@ TEST_CASE("exported models are imported with the same bytes", "[commands][weight
   for (const char* format : {"nanogpt", "gpt2"})
     CHECK(has(sandbox.heed({"export", "l", "--to", format, "x"}).err,
               " has no RMSNorm; --to pytorch exports every model\n"));
-  const Finished refused = sandbox.heed({"export", "b", "--to", "nanogpt", "x"});
-  CHECK(refused.code == 1);
-  CHECK(has(refused.err, "nanoGPT has no bidirectional attention; --to pytorch exports every"));
+  const Finished rejected = sandbox.heed({"export", "b", "--to", "nanogpt", "x"});
+  CHECK(rejected.code == 1);
+  CHECK(has(rejected.err, "nanoGPT has no bidirectional attention; --to pytorch exports every"));
   CHECK(!sandbox.has_file("x"));
   fs::create_directory(sandbox / "mine");
   put(sandbox / "mine/load.py", "my own");
@@ -195,8 +195,9 @@ TEST_CASE("an export for GPT2LMHeadModel has its tensors and keeps its buffers",
   CHECK(has(names.out, "blocks.0.attention.query.weight (24, 24)"));
 }
 
-TEST_CASE("the refusal of a pickle names the program that converts it, and the result is imported",
-          "[commands][weights]") {
+TEST_CASE(
+    "the rejection of a pickle names the program that converts it, and the result is imported",
+    "[commands][weights]") {
   const Folder folder("gpt2");
   const auto script = [&](const Arguments& arguments) {
     return run({Arguments{"/usr/bin/python3"} + arguments, folder.path, "", {}});
@@ -208,13 +209,13 @@ TEST_CASE("the refusal of a pickle names the program that converts it, and the r
   REQUIRE(pickled.code == 0);
   fs::rename(folder / "x/pytorch_model.bin", folder / "m/pytorch_model.bin");
   fs::remove(folder / "m/model.safetensors");
-  const Finished refused = folder.heed({"import", "m", "--out", "i"});
-  CHECK(refused.code == 1);
-  CHECK(has(refused.err, "m/pytorch_model.bin: is a Python pickle, which heed does not read; "));
+  const Finished rejected = folder.heed({"import", "m", "--out", "i"});
+  CHECK(rejected.code == 1);
+  CHECK(has(rejected.err, "m/pytorch_model.bin: is a Python pickle, which heed does not read; "));
   const std::string before = "convert it with ";
-  const std::size_t begin = refused.err.find(before);
-  REQUIRE(begin != refused.err.npos);
-  std::string program = refused.err.substr(begin + before.size());
+  const std::size_t begin = rejected.err.find(before);
+  REQUIRE(begin != rejected.err.npos);
+  std::string program = rejected.err.substr(begin + before.size());
   program.erase(program.find_first_of(" \n"));
   const Finished converted =
       script({fs::path(HEED_SOURCE_DIR) / program, "m/pytorch_model.bin", "m/model.safetensors"});
@@ -340,7 +341,7 @@ TEST_CASE("load.py makes the same meta.pkl where the locale is not UTF-8", "[com
         state(sandbox / "o").at("vocabulary.tokens"));
 }
 
-TEST_CASE("of two exports into one folder, one is refused", "[commands][export]") {
+TEST_CASE("of two exports into one folder, one is rejected", "[commands][export]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny).code == 0);
   std::filesystem::create_directory(sandbox / "e");

@@ -209,14 +209,14 @@ TEST_CASE("an export to a full disk leaves no file and no folder", "[commands][f
   CHECK(pages < 100);
 }
 
-TEST_CASE("a file of the run that cannot be replaced is refused before the first step",
+TEST_CASE("a file of the run that cannot be replaced is rejected before the first step",
           "[commands][full_disk]") {
   const Sandbox sandbox;
   put(sandbox / "victim", "mine");
   for (const std::string name : {"sample.txt", "loss.csv", "checkpoint.safetensors"}) {
     fs::create_directory(sandbox / "o");
     const std::string file = "o/" + name;
-    const auto refused = [&](const std::string& reason) {
+    const auto rejected = [&](const std::string& reason) {
       const Finished run = sandbox.heed(train_tiny + Arguments{"--replace"});
       CHECK(run.code == 1);
       CHECK(run.err == "heed: error: " + file + reason + "\n");
@@ -224,11 +224,11 @@ TEST_CASE("a file of the run that cannot be replaced is refused before the first
       fs::remove(sandbox / file);
     };
     fs::create_symlink("../victim", sandbox / file);
-    refused(": is a symbolic link, and heed writes no file through a link; remove the link");
+    rejected(": is a symbolic link, and heed writes no file through a link; remove the link");
     REQUIRE(::mkfifo((sandbox / file).c_str(), 0600) == 0);
-    refused(": is not a regular file, so it cannot be replaced; remove it");
+    rejected(": is not a regular file, so it cannot be replaced; remove it");
     fs::create_directory(sandbox / file);
-    refused(": is a folder; move it away, or give another name");
+    rejected(": is a folder; move it away, or give another name");
     fs::remove_all(sandbox / "o");
   }
   CHECK(content(sandbox / "victim") == "mine");

@@ -66,9 +66,9 @@ TEST_CASE("HEED_GEMM chooses the library, which the checkpoint names", "[command
     return heed_test::run(call);
   };
   for (const Arguments& command : {heed_test::train_tiny, Arguments{"sample", "o"}}) {
-    const Finished refused = train("fast", command);
-    CHECK(refused.code == 2);
-    CHECK(refused.err ==
+    const Finished rejected = train("fast", command);
+    CHECK(rejected.code == 2);
+    CHECK(rejected.err ==
           "heed: error: HEED_GEMM: the choice of libraries for matrix products is 'fast'; give "
           "openblas, xsmm or onednn\n");
   }

@@ -178,7 +178,7 @@ TEST_CASE("a program in the run's folder is never run", "[commands][hostile]") {
   CHECK(sandbox.has_file("proof"));
 }
 
-TEST_CASE("a text whose name gives no folder is refused", "[commands][hostile]") {
+TEST_CASE("a text whose name gives no folder is rejected", "[commands][hostile]") {
   const Sandbox sandbox;
   for (const std::string name : {"...txt", "..txt"}) {
     put(sandbox / name, Sandbox::story());
@@ -200,12 +200,12 @@ TEST_CASE("after -- a name is never a flag", "[commands][hostile]") {
   CHECK(sandbox.has_file("o/checkpoint.safetensors"));
 }
 
-TEST_CASE("look --page refuses a loss.csv that is a pipe, a device or too large",
+TEST_CASE("look --page rejects a loss.csv that is a pipe, a device or too large",
           "[commands][hostile]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny).code == 0);
   const fs::path file = sandbox / "o/loss.csv";
-  const auto refused = [&] {
+  const auto rejected = [&] {
     const Finished run = sandbox.heed({"look", "o", "--text", "On day", "--page", "p.html"});
     fs::remove(file);
     CHECK(run.code == 1);
@@ -213,12 +213,12 @@ TEST_CASE("look --page refuses a loss.csv that is a pipe, a device or too large"
   };
   fs::remove(file);
   REQUIRE(::mkfifo(file.c_str(), 0600) == 0);
-  CHECK(refused() == "heed: error: o/loss.csv: not a regular file\n");
+  CHECK(rejected() == "heed: error: o/loss.csv: not a regular file\n");
   fs::create_symlink("/dev/zero", file);
-  CHECK(refused() == "heed: error: o/loss.csv: not a regular file\n");
+  CHECK(rejected() == "heed: error: o/loss.csv: not a regular file\n");
   put(file, "");
   fs::resize_file(file, 1'000'000'001);
-  CHECK(refused() ==
+  CHECK(rejected() ==
         "heed: error: o/loss.csv: has 1,000,000,001 bytes, more than 1,000,000,000; it is not a "
         "loss.csv of heed's\n");
 }
@@ -278,7 +278,7 @@ TEST_CASE("a checkpoint of many layers is loaded in linear time", "[commands][ho
         "each of at least 8 tensors, but it has 34 tensors\n");
 }
 
-TEST_CASE("a file larger than the memory is refused before it is read", "[commands][hostile]") {
+TEST_CASE("a file larger than the memory is rejected before it is read", "[commands][hostile]") {
   const Sandbox sandbox;
   put(sandbox / "sparse", std::string("\x10\0\0\0\0\0\0\0{}              ", 24));
   fs::resize_file(sandbox / "sparse", std::uintmax_t{1} << 42);
@@ -291,7 +291,7 @@ TEST_CASE("a file larger than the memory is refused before it is read", "[comman
   CHECK(has(run.err, " bytes of memory are available\n"));
 }
 
-TEST_CASE("a saved model larger than the memory is refused, with half the bytes for BF16",
+TEST_CASE("a saved model larger than the memory is rejected, with half the bytes for BF16",
           "[commands][hostile]") {
   if (sanitized) return;  // AddressSanitizer itself needs more memory than the limit
   const Sandbox sandbox;
@@ -338,7 +338,7 @@ TEST_CASE("a saved model larger than the memory is refused, with half the bytes 
   CHECK(needed("bf16") == begin + heed::grouped(2.0 * static_cast<double>(parameters)) + " bytes");
 }
 
-TEST_CASE("weights whose logits overflow are refused", "[commands][hostile]") {
+TEST_CASE("weights whose logits overflow are rejected", "[commands][hostile]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny).code == 0);
   const fs::path path = sandbox / "o/checkpoint.safetensors";
@@ -358,7 +358,7 @@ TEST_CASE("weights whose logits overflow are refused", "[commands][hostile]") {
   CHECK(looked.err == "heed: error: o/checkpoint.safetensors: " + message);
 }
 
-TEST_CASE("weights whose logits are finite and whose loss is not are refused by look",
+TEST_CASE("weights whose logits are finite and whose loss is not are rejected by look",
           "[commands][hostile]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny).code == 0);

@@ -94,7 +94,7 @@ TEST_CASE("import --replace keeps the old run if it fails, and none of it if it 
   CHECK(!sandbox.has_file("o/sample.txt"));
 }
 
-TEST_CASE("import refuses characters of nanoGPT with an id that is none, or is another's",
+TEST_CASE("import rejects characters of nanoGPT with an id that is none, or is another's",
           "[commands][weights]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny).code == 0);
@@ -190,8 +190,8 @@ TEST_CASE("training starts from the weights of any causal run", "[commands][weig
       }
   }
   REQUIRE(sandbox.heed({"import", weights("bert").string(), "--out", "b"}).code == 0);
-  const Finished refused = sandbox.heed({"train", "in.txt", "--init", "b", "--out", "k"});
-  CHECK(refused.code != 0);
+  const Finished rejected = sandbox.heed({"train", "in.txt", "--init", "b", "--out", "k"});
+  CHECK(rejected.code != 0);
   CHECK_FALSE(sandbox.has_file("k"));
 }
 

@@ -194,10 +194,10 @@ TEST_CASE("debug builds with the debug preset and starts gdb at main with heed's
   CHECK(has(machine.log(), "--target 02_second_sight_double\n"));
   CHECK(machine.heed({"debug", "--build", "--double", "exercise", "mean"}).out ==
         build + "lessons/exercise_01_double\n");
-  const Finished refused = machine.heed({"debug", "--double", "train"});
-  CHECK(refused.err ==
+  const Finished rejected = machine.heed({"debug", "--double", "train"});
+  CHECK(rejected.err ==
         "heed: error: --double is for lessons and exercises; heed train computes in float\n");
-  CHECK(refused.code == 2);
+  CHECK(rejected.code == 2);
   CHECK(machine.heed({"debug", "9"}).code == 2);
 }
 

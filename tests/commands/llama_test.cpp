@@ -60,7 +60,7 @@ TEST_CASE("a resumed run with the variants of Llama equals the uninterrupted run
   CHECK(difference(sandbox / "o", sandbox / "whole") == "");
 }
 
-TEST_CASE("resuming with the same variants is accepted, with others refused",
+TEST_CASE("resuming with the same variants is accepted, with others rejected",
           "[commands][resume][llama]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_llama).code == 0);

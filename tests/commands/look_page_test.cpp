@@ -127,7 +127,7 @@ TEST_CASE("the name of a run never becomes markup of its page", "[commands][look
   CHECK(part(html, "data")["model"]["run"] == "<b>\"'& \\u202e\\xff");
 }
 
-TEST_CASE("look --page refuses contradicting flags and folders that are files",
+TEST_CASE("look --page rejects contradicting flags and folders that are files",
           "[commands][look][page]") {
   const PageSandbox sandbox;
   const auto error = [&](const Arguments& more) {

@@ -34,7 +34,7 @@ std::string shown(const Sandbox& sandbox, const Arguments& arguments) {
 }
 
 // The error of `heed look`, which must be one line without other output.
-std::string refused(const Sandbox& sandbox, const Arguments& arguments, int code) {
+std::string rejected(const Sandbox& sandbox, const Arguments& arguments, int code) {
   const Finished run = sandbox.heed(Arguments{"look"} + arguments);
   CHECK(run.code == code);
   CHECK(run.out == "");
@@ -159,8 +159,8 @@ TEST_CASE("look writes its plots to --out", "[commands][look]") {
   shown(sandbox, {"o", "--out", "a/b", "--text", "rope"});
   CHECK(sandbox.has_file("a/b/look.csv"));
   CHECK_FALSE(sandbox.has_file("o/look.csv"));
-  CHECK(has(refused(sandbox, {"o", "--out", "in.txt/x"}, 1), "in.txt/x: "));
-  CHECK(refused(sandbox, {"o", "--out", "in.txt"}, 1) ==
+  CHECK(has(rejected(sandbox, {"o", "--out", "in.txt/x"}, 1), "in.txt/x: "));
+  CHECK(rejected(sandbox, {"o", "--out", "in.txt"}, 1) ==
         "in.txt: is a file, not a directory; choose another --out");
 }
 
@@ -175,12 +175,12 @@ TEST_CASE("look replaces only plots of its own", "[commands][look][hostile]") {
       std::filesystem::remove_all(sandbox / name);
       std::filesystem::create_directory(sandbox / name);
       put(sandbox / file, "mine");
-      CHECK(refused(sandbox, command, 1) ==
+      CHECK(rejected(sandbox, command, 1) ==
             file + ": exists and is not a plot of heed look; give another --out, or remove it");
       CHECK(content(sandbox / file) == "mine");
       std::filesystem::remove(sandbox / file);
       std::filesystem::create_symlink("../in.txt", sandbox / file);
-      CHECK(has(refused(sandbox, command, 1), file + ": is a symbolic link"));
+      CHECK(has(rejected(sandbox, command, 1), file + ": is a symbolic link"));
       std::filesystem::remove(sandbox / file);
     }
     const std::string out = shown(sandbox, command);
@@ -204,33 +204,33 @@ TEST_CASE("look prints colours on a terminal and none in a pipe", "[commands][lo
 TEST_CASE("without the training text, look needs --text", "[commands][look]") {
   const RunSandbox sandbox;
   put(sandbox / "in.txt", Sandbox::story() + "!");
-  CHECK(refused(sandbox, {"o"}, 1) ==
+  CHECK(rejected(sandbox, {"o"}, 1) ==
         "in.txt: has changed since the run was trained on it; give --text");
   std::filesystem::remove(sandbox / "in.txt");
-  CHECK(refused(sandbox, {"o"}, 1) ==
+  CHECK(rejected(sandbox, {"o"}, 1) ==
         "in.txt: No such file or directory, the text of this run; give --text");
   const std::string out = shown(sandbox, {"o", "--text", "the sea"});
   CHECK(count(out, "(the text above)\n") == 2);
 }
 
-TEST_CASE("look refuses layers, heads and texts that the model does not have", "[commands][look]") {
+TEST_CASE("look rejects layers, heads and texts that the model does not have", "[commands][look]") {
   const RunSandbox sandbox;
-  CHECK(refused(sandbox, {"o", "--layer", "9"}, 2) == "--layer 9: the model has one layer, 0");
-  CHECK(refused(sandbox, {"o", "--head", "2"}, 2) == "--head 2: the model has heads 0 to 1");
-  CHECK(refused(sandbox, {"o", "--text", ""}, 2) == "--text: is empty; give a text for the model");
-  CHECK(refused(sandbox, {"o", "--text", "the quay took: rope"}, 2) ==
+  CHECK(rejected(sandbox, {"o", "--layer", "9"}, 2) == "--layer 9: the model has one layer, 0");
+  CHECK(rejected(sandbox, {"o", "--head", "2"}, 2) == "--head 2: the model has heads 0 to 1");
+  CHECK(rejected(sandbox, {"o", "--text", ""}, 2) == "--text: is empty; give a text for the model");
+  CHECK(rejected(sandbox, {"o", "--text", "the quay took: rope"}, 2) ==
         "--text: has 19 tokens; the model reads at most 16, its block size");
-  CHECK(refused(sandbox, {"o", "--text", "the \u00e9"}, 2) ==
+  CHECK(rejected(sandbox, {"o", "--text", "the \u00e9"}, 2) ==
         "--text: '\u00e9' (U+00E9) is not in the vocabulary; use only tokens of the training text");
-  CHECK(refused(sandbox, {"o", "--text", "the sea", "--mask", "s"}, 2) ==
+  CHECK(rejected(sandbox, {"o", "--text", "the sea", "--mask", "s"}, 2) ==
         "--mask 's': a causal model has no [MASK]; leave out --mask");
-  CHECK(refused(sandbox, {"o", "--text", "the sea", "--attends-to", "x"}, 2) ==
+  CHECK(rejected(sandbox, {"o", "--text", "the sea", "--attends-to", "x"}, 2) ==
         "--attends-to 'x': the text has no such token; give one of its tokens, such as 't'");
   std::filesystem::create_directory(sandbox / "empty");
-  CHECK(refused(sandbox, {"empty"}, 1) ==
+  CHECK(rejected(sandbox, {"empty"}, 1) ==
         "empty/checkpoint.safetensors: No such file or directory; give a run's folder, such as "
         "runs/harbour, or a checkpoint");
-  CHECK(refused(sandbox, {"in.txt"}, 1).rfind("in.txt: not a checkpoint", 0) == 0);
+  CHECK(rejected(sandbox, {"in.txt"}, 1).rfind("in.txt: not a checkpoint", 0) == 0);
   CHECK_FALSE(sandbox.has_file("o/look.csv"));
 }
 
@@ -243,20 +243,20 @@ TEST_CASE("look masks each token in turn for a bidirectional model", "[commands]
   CHECK(has(out, "(each token of the text above in turn replaced by [MASK])\n"));
   CHECK_FALSE(has(out, "masked\n"));
   CHECK(sandbox.has_file("look.csv"));
-  CHECK(refused(sandbox, {"w.safetensors"}, 1) ==
+  CHECK(rejected(sandbox, {"w.safetensors"}, 1) ==
         "w.safetensors: does not name a training text; give --text");
-  CHECK(refused(sandbox, {"w.safetensors", "--text", "the dog"}, 2) ==
+  CHECK(rejected(sandbox, {"w.safetensors", "--text", "the dog"}, 2) ==
         "--text: 'dog' is not in the vocabulary; use only tokens of the training text");
-  CHECK(refused(sandbox, {"w.safetensors", "--text", "the cat", "--mask", "sat"}, 2) ==
+  CHECK(rejected(sandbox, {"w.safetensors", "--text", "the cat", "--mask", "sat"}, 2) ==
         "--mask 'sat': the text has no such token; give one of its tokens, such as 'the'");
-  CHECK(refused(sandbox, {"w.safetensors", "--text", "the", "--layer", "2"}, 2) ==
+  CHECK(rejected(sandbox, {"w.safetensors", "--text", "the", "--layer", "2"}, 2) ==
         "--layer 2: the model has layers 0 to 1");
-  CHECK(refused(sandbox, {"w.safetensors", "--text", "the", "--head", "1"}, 2) ==
+  CHECK(rejected(sandbox, {"w.safetensors", "--text", "the", "--head", "1"}, 2) ==
         "--head 1: give --layer too, 0 to 1");
   CHECK(has(shown(sandbox, {"w.safetensors", "--text", "[MASK]"}),
             "\nNo head ablation: every token of the text is [MASK].\n"));
   save_words(sandbox / "v.safetensors", "the cat sat");
-  CHECK(refused(sandbox, {"v.safetensors", "--text", "the cat", "--mask", "cat"}, 2) ==
+  CHECK(rejected(sandbox, {"v.safetensors", "--text", "the cat", "--mask", "cat"}, 2) ==
         "--mask 'cat': this model's vocabulary has no [MASK]; leave out --mask");
   CHECK(has(shown(sandbox, {"v.safetensors", "--text", "the cat"}),
             "\nNo head ablation: the model is bidirectional, and its vocabulary has no [MASK]"));
@@ -269,13 +269,13 @@ TEST_CASE("look --mask replaces any token of the vocabulary", "[commands][look]"
             "text   2 tokens: \"[MASK] cat\"\n"));
 }
 
-TEST_CASE("look --mask refuses a causal model whose vocabulary has the word [MASK]",
+TEST_CASE("look --mask rejects a causal model whose vocabulary has the word [MASK]",
           "[commands][look]") {
   const Sandbox sandbox;
   const heed::Vocabulary vocabulary = heed::Vocabulary::from_words("[MASK] the cat");
   const heed::test::SmallModel model(heed::test::small_config(vocabulary.size(), {8, 8}), 3);
   heed::save_model(sandbox / "w.safetensors", model.parameters, model.config, vocabulary);
-  CHECK(refused(sandbox, {"w.safetensors", "--text", "the cat", "--mask", "cat"}, 2) ==
+  CHECK(rejected(sandbox, {"w.safetensors", "--text", "the cat", "--mask", "cat"}, 2) ==
         "--mask 'cat': a causal model has no [MASK]; leave out --mask");
 }
 
@@ -324,7 +324,7 @@ TEST_CASE("without --text, look reads the beginning of the validation part", "[c
             "validation split of in.txt: \"" + heed::printable(begin) + "\"\n"));
 }
 
-TEST_CASE("a training text without a validation part is refused", "[commands][look]") {
+TEST_CASE("a training text without a validation part is rejected", "[commands][look]") {
   const RunSandbox sandbox;
   heed::SafetensorsFile file = heed::read_safetensors(sandbox / "o/checkpoint.safetensors");
   for (const char* own : {"heed.checksum", "heed.format"}) file.metadata.erase(own);
@@ -337,7 +337,8 @@ TEST_CASE("a training text without a validation part is refused", "[commands][lo
   };
   for (const std::string text : {"", "O", "On day 0 ", "On day 0 t"}) {
     train_on(text);
-    CHECK(refused(sandbox, {"o"}, 1) == "in.txt: is too short for a validation split; give --text");
+    CHECK(rejected(sandbox, {"o"}, 1) ==
+          "in.txt: is too short for a validation split; give --text");
     CHECK(has(shown(sandbox, {"o", "--text", "the sea"}), "(the text above)\n"));
   }
   train_on("On day 0 th");  // the validation split has two characters

@@ -26,7 +26,7 @@ struct MapSandbox : Sandbox {
     return result.out;
   }
   // The error of `heed look`, which must be one line without other output.
-  std::string refused(const Arguments& more) const {
+  std::string rejected(const Arguments& more) const {
     const Finished result = heed(Arguments{"look", "o", "--tsne"} + more);
     CHECK(result.code == 2);
     CHECK(result.out == "");
@@ -139,28 +139,27 @@ TEST_CASE("look --tsne writes its plots to --out", "[commands][look]") {
   CHECK(!sandbox.has_file("o/tsne.csv"));
 }
 
-TEST_CASE("look --tsne refuses a model with windows of one token", "[commands][look]") {
+TEST_CASE("look --tsne rejects a model with windows of one token", "[commands][look]") {
   const MapSandbox sandbox;
   REQUIRE(sandbox
               .heed({"train", "in.txt", "--replace", "--out", "o", "--steps", "2", "--layers", "1",
                      "--heads", "1", "--embed-dim", "8", "--block-size", "1"})
               .code == 0);
-  CHECK(sandbox.refused({}) ==
+  CHECK(sandbox.rejected({}) ==
         "heed: error: --tsne: needs a model with a block size of 2 or more; that of o is 1");
 }
 
-TEST_CASE("invalid options and texts are refused in one line", "[commands][look]") {
+TEST_CASE("invalid options and texts are rejected in one line", "[commands][look]") {
   const MapSandbox sandbox;
-  CHECK(sandbox.refused({"--text", "the", "--perplexity", "10", "--out", "maps"}) ==
+  CHECK(sandbox.rejected({"--text", "the", "--perplexity", "10", "--out", "maps"}) ==
         "heed: error: --perplexity 10: must be at most 5 for 3 queries and 3 keys; or give a "
         "longer --text");
-  CHECK(sandbox.refused({"--text", "t"}) ==
+  CHECK(sandbox.rejected({"--text", "t"}) ==
         "heed: error: --text: needs at least 2 tokens for --tsne, got 1");
-  CHECK(
-      sandbox.refused({"--perplexity", "0.5"}).rfind("heed: error: --perplexity 0.5: must be", 0) ==
-      0);
-  CHECK(has(sandbox.refused({"--iterations", "0"}), "--iterations 0: "));
-  CHECK(has(sandbox.refused({"--text", "the sea", "--head", "2"}), "--head 2: "));
+  CHECK(sandbox.rejected({"--perplexity", "0.5"})
+            .rfind("heed: error: --perplexity 0.5: must be", 0) == 0);
+  CHECK(has(sandbox.rejected({"--iterations", "0"}), "--iterations 0: "));
+  CHECK(has(sandbox.rejected({"--text", "the sea", "--head", "2"}), "--head 2: "));
   CHECK(!sandbox.has_file("o/tsne.csv"));
   CHECK(!sandbox.has_file("maps"));
 }

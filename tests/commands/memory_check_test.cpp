@@ -78,7 +78,7 @@ double training_peak(const Sandbox& sandbox, const TrainCommand& c) {
   return peak;
 }
 
-std::string refused(const Sandbox& sandbox, const Arguments& arguments) {
+std::string rejected(const Sandbox& sandbox, const Arguments& arguments) {
   const Finished run = sandbox.heed(Arguments{"train", "in.txt", "--out", "o"} + arguments);
   CHECK(run.code == 1);
   CHECK(run.out == "");
@@ -116,7 +116,7 @@ TEST_CASE("the memory of a run is estimated within 25 %", "[commands][room]") {
 }
 
 TEST_CASE(
-    "a run that does not fit is refused with required and available memory and sizes that fit",
+    "a run that does not fit is rejected with required and available memory and sizes that fit",
     "[commands][room]") {
   const TrainCommand command = sized(4, 128, 12, 64);
   const double required = estimate(command);
@@ -150,7 +150,7 @@ TEST_CASE("a limit on addresses includes those that OpenBLAS reserves per thread
       "--batch-size "));
 }
 
-TEST_CASE("huge sizes are refused before memory is allocated", "[commands][room]") {
+TEST_CASE("huge sizes are rejected before memory is allocated", "[commands][room]") {
   const Sandbox sandbox;
   int tried = 0;
   const std::vector<Arguments> cases = {
@@ -163,15 +163,15 @@ TEST_CASE("huge sizes are refused before memory is allocated", "[commands][room]
        "--embed-dim", "1000000000", "--heads", "1000000000", "--dropout", "0.5"},
       {"--embed-dim", "65536", "--heads", "1", "--layers", "1000"}};
   for (const Arguments& arguments : cases) {
-    const std::string text = refused(sandbox, arguments);
+    const std::string text = rejected(sandbox, arguments);
     CHECK(text.rfind("heed: error: --batch-size ", 0) == 0);
     CHECK(has(text, " GB of memory ("));
     ++tried;
   }
-  std::cout << "sizes: " << tried << " tried, " << tried << " refused" << std::endl;
+  std::cout << "sizes: " << tried << " tried, " << tried << " rejected" << std::endl;
 }
 
-TEST_CASE("a run that exceeds the limit on addresses is refused instead of hanging",
+TEST_CASE("a run that exceeds the limit on addresses is rejected instead of hanging",
           "[commands][room]") {
   const Sandbox sandbox;
   if (sanitized || !std::filesystem::exists("/proc/self/statm")) return;
@@ -196,7 +196,7 @@ TEST_CASE("limits that leave no room for OpenBLAS's buffers end a command instea
   for (const std::string limit : {"ulimit -v 250000", "ulimit -d 250000"})
     for (const std::string command : {"look o --text abc", "sample o --tokens 20",
                                       "train in.txt --out p --layers 1 --embed-dim 16"}) {
-      if (command[0] == 't' && limit[8] == 'v') continue;  // refused by another check
+      if (command[0] == 't' && limit[8] == 'v') continue;  // rejected by another check
       INFO(limit << " " << command);
       Call call = sandbox.call({});
       call.arguments = {"/bin/sh", "-c", limit + "; exec \"$0\" " + command + " --threads 2",
@@ -210,7 +210,7 @@ TEST_CASE("limits that leave no room for OpenBLAS's buffers end a command instea
     }
 }
 
-TEST_CASE("a limit on processes that is too low for the threads is refused in one line",
+TEST_CASE("a limit on processes that is too low for the threads is rejected in one line",
           "[commands][room]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny).code == 0);
@@ -276,7 +276,7 @@ TEST_CASE("the libraries are not measured before there is room for their buffers
   }
 }
 
-TEST_CASE("a vocabulary too large for memory is refused", "[commands][room]") {
+TEST_CASE("a vocabulary too large for memory is rejected", "[commands][room]") {
   TrainCommand command = sized(1, 16, 12, 64);
   const double required = estimate(command);
   command.model.vocab_size = 100000;

@@ -64,11 +64,11 @@ TEST_CASE("ranks of MPI write the same run as one process", "[commands][mpi]") {
   check("4", {"--no-overlap"});
 }
 
-TEST_CASE("ranks of MPI that differ are refused, and the rank and the option are named",
+TEST_CASE("ranks of MPI that differ are rejected, and the rank and the option are named",
           "[commands][mpi]") {
   if (!has_mpi()) return;
   const Sandbox sandbox;
-  const auto refused = [&](const Arguments& words, const std::string& error) {
+  const auto rejected = [&](const Arguments& words, const std::string& error) {
     const Finished run = mpirun(sandbox, words);
     CHECK(run.code == 2);
     INFO(run.err);
@@ -76,28 +76,28 @@ TEST_CASE("ranks of MPI that differ are refused, and the rank and the option are
     CHECK(count_of(run.err, "heed: error: " + error + "\n") == 1);
   };
   const Arguments out = {"--out", "o"};
-  refused(ranks("3", out), "mpirun has started 3 ranks; start a power of two");
-  refused(ranks("8", out),
-          "the number of processes, 8: is more than --shards 4, and each process needs a shard; "
-          "give --shards 8 or fewer processes");
-  refused(ranks("1", out) + Arguments{":"} + ranks("1", out + Arguments{"--lr", "0.5"}),
-          "rank 1: --lr is 0.5, rank 0's is 0.001; start all ranks with the same --lr");
-  refused(ranks("2", {"--processes", "2"}),
-          "--processes 2: mpirun has started the processes; leave it out");
+  rejected(ranks("3", out), "mpirun has started 3 ranks; start a power of two");
+  rejected(ranks("8", out),
+           "the number of processes, 8: is more than --shards 4, and each process needs a shard; "
+           "give --shards 8 or fewer processes");
+  rejected(ranks("1", out) + Arguments{":"} + ranks("1", out + Arguments{"--lr", "0.5"}),
+           "rank 1: --lr is 0.5, rank 0's is 0.001; start all ranks with the same --lr");
+  rejected(ranks("2", {"--processes", "2"}),
+           "--processes 2: mpirun has started the processes; leave it out");
   Arguments other_text = ranks("1", out);
   other_text[4] = "other.txt";
   put(sandbox / "other.txt", Sandbox::story() + "More.");
-  refused(ranks("1", out) + Arguments{":"} + other_text,
-          "rank 1: TEXT is other.txt, rank 0's is in.txt; start all ranks with the same TEXT");
+  rejected(ranks("1", out) + Arguments{":"} + other_text,
+           "rank 1: TEXT is other.txt, rank 0's is in.txt; start all ranks with the same TEXT");
   CHECK_FALSE(sandbox.has_file("o"));
 }
 
-TEST_CASE("ranks of MPI with another content of the text or another HEED_GEMM are refused",
+TEST_CASE("ranks of MPI with another content of the text or another HEED_GEMM are rejected",
           "[commands][mpi][.][many_processes]") {
   if (!has_mpi()) return;
   const Sandbox sandbox;
-  const auto refused = [&](const Arguments& words, const std::string& begin,
-                           const std::string& end) {
+  const auto rejected = [&](const Arguments& words, const std::string& begin,
+                            const std::string& end) {
     const Finished run = mpirun(sandbox, words);
     INFO(run.err);
     CHECK(run.code == 2);
@@ -112,8 +112,8 @@ TEST_CASE("ranks of MPI with another content of the text or another HEED_GEMM ar
   std::swap(changed[10], changed[11]);
   put(folder + "/in.txt", changed);
   const Arguments first = ranks("1", {"--out", "o"});
-  refused(first + Arguments{":", "-wdir", folder} + first, "text (its hash) is ",
-          "; start all ranks with the same text (its hash)");
+  rejected(first + Arguments{":", "-wdir", folder} + first, "text (its hash) is ",
+           "; start all ranks with the same text (its hash)");
   const auto with_library = [&](const std::string& library) {
     Arguments words = first;
     words.insert(words.begin() + 2, {"/usr/bin/env", "HEED_GEMM=" + library});
@@ -122,14 +122,14 @@ TEST_CASE("ranks of MPI with another content of the text or another HEED_GEMM ar
   for (const heed::GemmLibrary library : {heed::GemmLibrary::xsmm, heed::GemmLibrary::onednn}) {
     if (!heed::is_installed(library)) continue;
     const std::string name(heed::name_of(library));
-    refused(with_library("openblas") + Arguments{":"} + with_library(name),
-            "HEED_GEMM (the library of matrix products) is " + name + ", rank 0's is openblas; ",
-            "; start all ranks with the same HEED_GEMM (the library of matrix products)");
+    rejected(with_library("openblas") + Arguments{":"} + with_library(name),
+             "HEED_GEMM (the library of matrix products) is " + name + ", rank 0's is openblas; ",
+             "; start all ranks with the same HEED_GEMM (the library of matrix products)");
   }
 }
 
 // The other builds are this build with one byte more, and with one byte of its version changed.
-TEST_CASE("ranks of two builds are refused, and the rank and what differs are named",
+TEST_CASE("ranks of two builds are rejected, and the rank and what differs are named",
           "[commands][mpi][.][many_processes]") {
   if (!has_mpi()) return;
   const Sandbox sandbox;
@@ -137,7 +137,7 @@ TEST_CASE("ranks of two builds are refused, and the rank and what differs are na
   const std::string version = std::string("heed ") + HEED_VERSION;
   put_program(sandbox / "longer", program + "x");
   put_program(sandbox / "newer", with_another_version(program, version));
-  const auto refused = [&](const std::string& other, const std::string& error) {
+  const auto rejected = [&](const std::string& other, const std::string& error) {
     const Finished run = mpirun(sandbox, ranks("1", {"--out", "o"}) + Arguments{":"} +
                                              ranks_of(sandbox / other, "1", {"--out", "o"}));
     INFO(run.err);
@@ -147,7 +147,7 @@ TEST_CASE("ranks of two builds are refused, and the rank and what differs are na
     CHECK(count_of(run.err, ", rank 0's is " + version + " with hash ") == 1);
     CHECK(count_of(run.err, "; start all ranks with the same program\n") == 1);
   };
-  refused("longer", "program is " + version + " with hash ");
-  refused("newer", "program is heed 9");
+  rejected("longer", "program is " + version + " with hash ");
+  rejected("newer", "program is heed 9");
   CHECK_FALSE(sandbox.has_file("o"));
 }

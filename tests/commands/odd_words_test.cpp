@@ -1,4 +1,4 @@
-// odd_words_test.cpp: invalid command lines are refused in one line, and nothing is written.
+// odd_words_test.cpp: invalid command lines are rejected in one line, and nothing is written.
 
 #include <sys/stat.h>
 
@@ -92,7 +92,7 @@ const std::vector<std::pair<Arguments, std::string>> values = {
     {{"extra"}, "'extra' is one argument too many"}};
 
 // The error after "heed: error: ", or a description of the failed check.
-std::string refused_word(const Sandbox& sandbox, const Arguments& arguments, int code) {
+std::string rejected_word(const Sandbox& sandbox, const Arguments& arguments, int code) {
   const std::size_t before = sandbox.files();
   const Finished run = sandbox.heed(arguments);
   const std::string begin = "heed: error: ";
@@ -107,10 +107,10 @@ std::string refused_word(const Sandbox& sandbox, const Arguments& arguments, int
   return run.err.substr(begin.size(), run.err.size() - begin.size() - 1);
 }
 
-std::size_t count_refused(const Sandbox& sandbox, const std::vector<InvalidCall>& cases) {
+std::size_t count_rejected(const Sandbox& sandbox, const std::vector<InvalidCall>& cases) {
   std::size_t count = 0;
   for (const InvalidCall& call : cases) {
-    const std::string error = refused_word(sandbox, call.arguments, call.code);
+    const std::string error = rejected_word(sandbox, call.arguments, call.code);
     CAPTURE(error.substr(0, 400));
     bool all = true;
     for (const std::string& part : call.messages) {
@@ -120,22 +120,22 @@ std::size_t count_refused(const Sandbox& sandbox, const std::vector<InvalidCall>
     }
     count += all;
   }
-  std::cout << cases.size() << " invalid command lines, " << count << " refused in one line\n";
+  std::cout << cases.size() << " invalid command lines, " << count << " rejected in one line\n";
   return count;
 }
 
 }  // namespace
 
-TEST_CASE("an invalid value of a flag is refused in one line that shows it",
+TEST_CASE("an invalid value of a flag is rejected in one line that shows it",
           "[commands][odd_words]") {
   const Sandbox sandbox;
   std::vector<InvalidCall> cases;
   for (const auto& [arguments, message] : values)
     cases.push_back({Arguments{"train", "in.txt", "--out", "o"} + arguments, 2, {message}});
-  CHECK(count_refused(sandbox, cases) == cases.size());
+  CHECK(count_rejected(sandbox, cases) == cases.size());
 }
 
-TEST_CASE("invalid commands, files and folders are refused in one line", "[commands][odd_words]") {
+TEST_CASE("invalid commands, files and folders are rejected in one line", "[commands][odd_words]") {
   const Sandbox sandbox;
   REQUIRE(::mkfifo((sandbox / "fifo").c_str(), 0600) == 0);
   std::filesystem::create_symlink("loop", sandbox / "loop");
@@ -184,7 +184,7 @@ TEST_CASE("invalid commands, files and folders are refused in one line", "[comma
       {into("/dev/null"), 1, {"/dev/null: is a file, not a directory"}},
       {into(deep_path), 1, {": File name too long; choose another --out"}},
       {into("csv"), 1, {"csv/loss.csv: is a folder; move it away, or give another name"}}};
-  CHECK(count_refused(sandbox, cases) == cases.size());
+  CHECK(count_rejected(sandbox, cases) == cases.size());
 }
 
 TEST_CASE("train and sample work in empty and invalid environments", "[commands][odd_words]") {

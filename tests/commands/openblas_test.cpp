@@ -59,19 +59,19 @@ TEST_CASE("every build of OpenBLAS gives the same bits, with one thread and with
 TEST_CASE("a core type that this processor is not ends heed with one line that names the variable",
           "[commands][openblas]") {
   const Sandbox sandbox;
-  int refused = 0;
+  int rejected = 0;
   for (const std::string type : {"Bulldozer", "Haswell", "SkylakeX", "Cooperlake"}) {
     Call call = sandbox.call(train_tiny + Arguments{"--replace"});
     call.environment["HEED_GEMM"] = "openblas";
     call.environment["OPENBLAS_CORETYPE"] = type;
     const Finished finished = run(call);
     if (finished.code == 0) continue;
-    ++refused;
+    ++rejected;
     CHECK(finished.code == 1);
     CHECK(finished.err == "heed: error: OPENBLAS_CORETYPE=" + type +
                               ": this processor lacks instructions of that one; unset it\n");
   }
-  std::cout << "OpenBLAS: " << refused << " of 4 core types are refused\n";
+  std::cout << "OpenBLAS: " << rejected << " of 4 core types are rejected\n";
 }
 
 TEST_CASE("with the OpenBLAS of single-threaded programs heed has one thread, else --threads",

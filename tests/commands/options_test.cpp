@@ -28,7 +28,7 @@ SampleCommand sample(Arguments arguments) {
   return std::get<SampleCommand>(parse_command_line(arguments));
 }
 
-std::string refused(const Arguments& arguments) {
+std::string rejected(const Arguments& arguments) {
   try {
     parse_command_line(arguments);
     return "";
@@ -155,9 +155,9 @@ TEST_CASE("the flags of the variants of Llama set their own fields", "[commands]
           flag.other_value);
     CHECK(flag_values({}, other.training, heed::Unit::code_point, 0).at(flag.flag) ==
           flag.default_value);
-    CHECK(refused({"train", flag.flag, "none"}) ==
+    CHECK(rejected({"train", flag.flag, "none"}) ==
           flag.flag + " none: must be " + flag.default_value + " or " + flag.other_value);
-    CHECK(refused({"train", flag.flag, ""}) ==
+    CHECK(rejected({"train", flag.flag, ""}) ==
           flag.flag + " '': must be " + flag.default_value + " or " + flag.other_value);
     const std::string line = line_of(help_of({"train", "--help"}), flag.flag);
     CHECK(line.find(flag.default_value) != std::string::npos);
@@ -182,18 +182,18 @@ TEST_CASE("--kv-heads sets the heads of keys and values, by default as many as -
   CHECK(value(train({"--heads", "8"})) == "8");
   CHECK(value(train({"--kv-heads", "2"})) == "2");
   CHECK(line_of(help_of({"train", "--help"}), "--kv-heads") != "");
-  CHECK(refused({"train", "--kv-heads", "3"}) ==
+  CHECK(rejected({"train", "--kv-heads", "3"}) ==
         "--kv-heads 3 does not divide --heads 4; give a --kv-heads that divides it");
-  CHECK(refused({"train", "--kv-heads", "8"}) ==
+  CHECK(rejected({"train", "--kv-heads", "8"}) ==
         "--kv-heads 8 does not divide --heads 4; give a --kv-heads that divides it");
-  CHECK(refused({"train", "--kv-heads", "0"}) ==
+  CHECK(rejected({"train", "--kv-heads", "0"}) ==
         "--kv-heads 0: out of range: must be a whole number at least 1 and at most 1000000000");
-  CHECK(refused({"train", "--kv-heads", "x"}) ==
+  CHECK(rejected({"train", "--kv-heads", "x"}) ==
         "--kv-heads x: must be a whole number, at least 1 and at most 1000000000");
-  CHECK(refused({"train", "--positions", "rotary", "--heads", "4", "--embed-dim", "12"}) ==
+  CHECK(rejected({"train", "--positions", "rotary", "--heads", "4", "--embed-dim", "12"}) ==
         "--positions rotary needs heads of even width, but --embed-dim 12 / --heads 4 is odd; "
         "change one of them");
-  CHECK(refused({"train", "--resume", "--kv-heads", "3"}) == "");
+  CHECK(rejected({"train", "--resume", "--kv-heads", "3"}) == "");
 }
 
 TEST_CASE("a value may follow an equals sign, and flags may precede the text",
@@ -221,10 +221,10 @@ TEST_CASE("defaults that depend on another flag follow its value", "[commands][o
 
 TEST_CASE("flags of a resumed run are not checked against the defaults of other flags",
           "[commands][options]") {
-  CHECK(refused({"train", "--resume", "--embed-dim", "6"}) == "");
-  CHECK(refused({"train", "--resume", "--decay-steps", "50"}) == "");
-  CHECK(refused({"train", "--resume", "--min-lr", "0.5"}) == "");
-  CHECK(refused({"train", "--resume", "--lr", "0"}) == "--lr 0: must be above 0");
+  CHECK(rejected({"train", "--resume", "--embed-dim", "6"}) == "");
+  CHECK(rejected({"train", "--resume", "--decay-steps", "50"}) == "");
+  CHECK(rejected({"train", "--resume", "--min-lr", "0.5"}) == "");
+  CHECK(rejected({"train", "--resume", "--lr", "0"}) == "--lr 0: must be above 0");
 }
 
 TEST_CASE("each flag of sample sets its own field", "[commands][options]") {
@@ -280,7 +280,7 @@ TEST_CASE("a text or a run may have the name of a command", "[commands][options]
   CHECK(std::get<InspectCommand>(parse_command_line({"inspect", "train"})).file == "train");
 }
 
-TEST_CASE("an invalid number is refused with the allowed range", "[commands][options]") {
+TEST_CASE("an invalid number is rejected with the allowed range", "[commands][options]") {
   const std::map<Arguments, std::string> cases = {
       {{"--batch-size", "2.5"},
        "--batch-size 2.5: must be a whole number, at least 1 and at most 1000000000"},
@@ -318,63 +318,64 @@ TEST_CASE("an invalid number is refused with the allowed range", "[commands][opt
   for (const auto& [arguments, text] : cases) {
     Arguments all{"train", "a"};
     all.insert(all.end(), arguments.begin(), arguments.end());
-    CHECK(refused(all) == text);
+    CHECK(rejected(all) == text);
   }
-  CHECK(refused({"sample", "o", "--top-k", "0"}) ==
+  CHECK(rejected({"sample", "o", "--top-k", "0"}) ==
         "--top-k 0: out of range: must be a whole number at least 1 and at most 1000000000");
-  CHECK(refused({"sample", "o", "--tokens", "-5"}) ==
+  CHECK(rejected({"sample", "o", "--tokens", "-5"}) ==
         "--tokens -5: out of range: must be a whole number at least 0 and at most 1000000000");
-  CHECK(refused({"sample", "o", "--temperature", "-1"}) == "--temperature -1: must be at least 0");
-  CHECK(refused({"sample", "o", "--temperature", "inf"}) ==
+  CHECK(rejected({"sample", "o", "--temperature", "-1"}) == "--temperature -1: must be at least 0");
+  CHECK(rejected({"sample", "o", "--temperature", "inf"}) ==
         "--temperature inf: must be a finite number, at least 0");
-  CHECK(refused({"train", "--lr", "nan"}) == "--lr nan: must be a finite number, above 0");
+  CHECK(rejected({"train", "--lr", "nan"}) == "--lr nan: must be a finite number, above 0");
 }
 
-TEST_CASE("incompatible flags are refused with both names", "[commands][options]") {
-  CHECK(refused({"train", "--heads", "3", "--embed-dim", "8"}) ==
+TEST_CASE("incompatible flags are rejected with both names", "[commands][options]") {
+  CHECK(rejected({"train", "--heads", "3", "--embed-dim", "8"}) ==
         "--heads 3 does not divide --embed-dim 8; give a --heads that divides it");
-  CHECK(refused({"train", "--decay-steps", "100"}) ==
+  CHECK(rejected({"train", "--decay-steps", "100"}) ==
         "--decay-steps 100 must be above --warmup 100");
-  CHECK(refused({"train", "--warmup", "9", "--decay-steps", "5"}) ==
+  CHECK(rejected({"train", "--warmup", "9", "--decay-steps", "5"}) ==
         "--decay-steps 5 must be above --warmup 9");
-  CHECK(refused({"train", "--lr", "1e-4", "--min-lr", "0.1"}) ==
+  CHECK(rejected({"train", "--lr", "1e-4", "--min-lr", "0.1"}) ==
         "--min-lr 0.1: must be at most --lr 1e-04");
 }
 
-TEST_CASE("a flag without its value is refused, even if another flag follows",
+TEST_CASE("a flag without its value is rejected, even if another flag follows",
           "[commands][options]") {
-  CHECK(refused({"train", "a", "--batch-size"}) == "--batch-size needs a value");
-  CHECK(refused({"train", "--out", "--resume"}) == "--out needs a value");
-  CHECK(refused({"train", "--out", "--lr=1"}) == "--out needs a value");
-  CHECK(refused({"sample", "o", "--prompt"}) == "--prompt needs a value");
-  CHECK(refused({"train", "--out="}) == "--out '': needs the name of a folder");
-  CHECK(refused({"train", "--out", ""}) == "--out '': needs the name of a folder");
-  CHECK(refused({"train", ""}) == "TEXT '': is empty; give a name");
-  CHECK(refused({"train", "--resume=no"}) == "--resume takes no value; write it alone");
+  CHECK(rejected({"train", "a", "--batch-size"}) == "--batch-size needs a value");
+  CHECK(rejected({"train", "--out", "--resume"}) == "--out needs a value");
+  CHECK(rejected({"train", "--out", "--lr=1"}) == "--out needs a value");
+  CHECK(rejected({"sample", "o", "--prompt"}) == "--prompt needs a value");
+  CHECK(rejected({"train", "--out="}) == "--out '': needs the name of a folder");
+  CHECK(rejected({"train", "--out", ""}) == "--out '': needs the name of a folder");
+  CHECK(rejected({"train", ""}) == "TEXT '': is empty; give a name");
+  CHECK(rejected({"train", "--resume=no"}) == "--resume takes no value; write it alone");
 }
 
-TEST_CASE("a repeated flag is refused with both values", "[commands][options]") {
-  CHECK(refused({"train", "--lr", "1", "--lr=2"}) == "--lr is given twice (1 and 2); give it once");
-  CHECK(refused({"sample", "o", "--prompt", "a", "--prompt", "a"}) ==
+TEST_CASE("a repeated flag is rejected with both values", "[commands][options]") {
+  CHECK(rejected({"train", "--lr", "1", "--lr=2"}) ==
+        "--lr is given twice (1 and 2); give it once");
+  CHECK(rejected({"sample", "o", "--prompt", "a", "--prompt", "a"}) ==
         "--prompt is given twice (a and a); give it once");
 }
 
-TEST_CASE("an unknown flag is refused with the most similar one", "[commands][options]") {
-  CHECK(refused({"train", "a", "--batchsize", "4"}) ==
+TEST_CASE("an unknown flag is rejected with the most similar one", "[commands][options]") {
+  CHECK(rejected({"train", "a", "--batchsize", "4"}) ==
         "unknown option --batchsize; did you mean --batch-size?");
-  CHECK(refused({"train", "--stesp=4"}) == "unknown option --stesp; did you mean --steps?");
-  CHECK(refused({"train", "--bite"}) == "unknown option --bite; did you mean --bytes?");
-  CHECK(refused({"sample", "o", "--temprature=1"}) ==
+  CHECK(rejected({"train", "--stesp=4"}) == "unknown option --stesp; did you mean --steps?");
+  CHECK(rejected({"train", "--bite"}) == "unknown option --bite; did you mean --bytes?");
+  CHECK(rejected({"sample", "o", "--temprature=1"}) ==
         "unknown option --temprature; did you mean --temperature?");
-  CHECK(refused({"train", "a", "--nosuchthing", "1"}) ==
+  CHECK(rejected({"train", "a", "--nosuchthing", "1"}) ==
         "unknown option --nosuchthing; see --help");
-  CHECK(refused({"train", "-x"}) == "unknown option -x; see --help");
+  CHECK(rejected({"train", "-x"}) == "unknown option -x; see --help");
 }
 
-TEST_CASE("an abbreviated flag is refused with the flags that begin with it",
+TEST_CASE("an abbreviated flag is rejected with the flags that begin with it",
           "[commands][options]") {
   const auto meant = [](const std::string& command, const std::string& flag) {
-    const std::string error = refused({command, "a", flag});
+    const std::string error = rejected({command, "a", flag});
     return error.substr(error.find("; ") + 2);
   };
   CHECK(meant("sample", "--temp") == "did you mean --temperature?");
@@ -385,7 +386,7 @@ TEST_CASE("an abbreviated flag is refused with the flags that begin with it",
   CHECK(meant("train", "-lr") == "did you mean --lr?");
 }
 
-TEST_CASE("a flag of nanoGPT or char-rnn is refused with heed's flag of that meaning",
+TEST_CASE("a flag of nanoGPT or char-rnn is rejected with heed's flag of that meaning",
           "[commands][options]") {
   const std::map<std::string, std::string> train = {{"--learning_rate", "--lr"},
                                                     {"--learning-rate", "--lr"},
@@ -404,34 +405,34 @@ TEST_CASE("a flag of nanoGPT or char-rnn is refused with heed's flag of that mea
                                                     {"--out_dir", "--out"},
                                                     {"--init_from", "--init"}};
   for (const auto& [flag, ours] : train)
-    CHECK(refused({"train", "a", flag + "=1"}) ==
+    CHECK(rejected({"train", "a", flag + "=1"}) ==
           "unknown option " + flag + "; did you mean " + ours + "?");
   const std::map<std::string, std::string> sample = {{"--max_new_tokens", "--tokens"},
                                                      {"--num_samples", "--samples"},
                                                      {"--start", "--prompt"},
                                                      {"-primetext", "--prompt"}};
   for (const auto& [flag, ours] : sample)
-    CHECK(refused({"sample", "a", flag, "1"}) ==
+    CHECK(rejected({"sample", "a", flag, "1"}) ==
           "unknown option " + flag + "; did you mean " + ours + "?");
 }
 
-TEST_CASE("an extra argument is refused", "[commands][options]") {
-  CHECK(refused({"train", "a", "extra"}) == "'extra' is one argument too many; see --help");
-  CHECK(refused({"sample", "o", "p"}) == "'p' is one argument too many; see --help");
-  CHECK(refused({"sample", "o", "--", "--seed", "3"}) ==
+TEST_CASE("an extra argument is rejected", "[commands][options]") {
+  CHECK(rejected({"train", "a", "extra"}) == "'extra' is one argument too many; see --help");
+  CHECK(rejected({"sample", "o", "p"}) == "'p' is one argument too many; see --help");
+  CHECK(rejected({"sample", "o", "--", "--seed", "3"}) ==
         "'--seed' is one argument too many; see --help");
-  CHECK(refused({"inspect", "a", "b"}) == "'b' is one argument too many; see --help");
+  CHECK(rejected({"inspect", "a", "b"}) == "'b' is one argument too many; see --help");
 }
 
-TEST_CASE("a missing or unknown command and a missing file are refused", "[commands][options]") {
+TEST_CASE("a missing or unknown command and a missing file are rejected", "[commands][options]") {
   const std::string use =
       "; use train, sample, look, corpus, inspect, import, export, book or bench, or see --help";
-  CHECK(refused({}) == "no command" + use);
-  CHECK(refused({"trian"}) == "unknown command 'trian'" + use);
-  CHECK(refused({""}) == "unknown command ''" + use);
-  CHECK(refused({"--nope", "train"}) == "unknown command '--nope'" + use);
-  CHECK(refused({"sample"}) == "sample: give a run's folder, such as runs/harbour");
-  CHECK(refused({"inspect"}) == "inspect: give a safetensors file");
+  CHECK(rejected({}) == "no command" + use);
+  CHECK(rejected({"trian"}) == "unknown command 'trian'" + use);
+  CHECK(rejected({""}) == "unknown command ''" + use);
+  CHECK(rejected({"--nope", "train"}) == "unknown command '--nope'" + use);
+  CHECK(rejected({"sample"}) == "sample: give a run's folder, such as runs/harbour");
+  CHECK(rejected({"inspect"}) == "inspect: give a safetensors file");
 }
 
 TEST_CASE("train --help lists every flag with its default", "[commands][options]") {
@@ -502,8 +503,8 @@ TEST_CASE("flag_values returns the values of the command line", "[commands][opti
   CHECK(flag_values(c.model, c.training, c.tokenizer, c.vocab_size).at("--decay-steps") == "300");
 }
 
-TEST_CASE("a value for --version is refused", "[commands][options]") {
-  const std::string error = refused({"--version=x"});
+TEST_CASE("a value for --version is rejected", "[commands][options]") {
+  const std::string error = rejected({"--version=x"});
   INFO(error);
   CHECK(error.find("--version") != error.npos);
   CHECK(error.substr(error.size() - std::min<std::size_t>(error.size(), 12)) == "; see --help");
@@ -529,7 +530,7 @@ TEST_CASE("numbers are accepted up to their limits", "[commands][options]") {
       INFO(limits.flag << " " << value);
       Arguments arguments = limits.command;
       arguments.insert(arguments.end(), {limits.flag, value});
-      CHECK(refused(arguments).empty() == accepted);
+      CHECK(rejected(arguments).empty() == accepted);
     }
   CHECK(sample({"run", "--top-k", "1"}).options.top_k == 1);
 }

@@ -157,21 +157,21 @@ TEST_CASE("one shard is the run without --shards", "[commands][processes]") {
   check_same_run(sandbox, "o", "one");
 }
 
-TEST_CASE("processes and shards that do not fit are refused in one line with code 2",
+TEST_CASE("processes and shards that do not fit are rejected in one line with code 2",
           "[commands][processes]") {
   const Sandbox sandbox;
-  const auto refused = [&](const Arguments& more) {
+  const auto rejected = [&](const Arguments& more) {
     const Finished run = sandbox.heed(Arguments{"train", "in.txt", "--out", "o"} + more);
     CHECK(run.code == 2);
     CHECK_FALSE(sandbox.has_file("o"));
     return run.err;
   };
-  CHECK(refused({"--processes", "3"}) == "heed: error: --processes 3: must be a power of two\n");
-  CHECK(refused({"--shards", "3"}) == "heed: error: --shards 3: must be a power of two\n");
-  CHECK(refused({"--shards", "8"}) ==
+  CHECK(rejected({"--processes", "3"}) == "heed: error: --processes 3: must be a power of two\n");
+  CHECK(rejected({"--shards", "3"}) == "heed: error: --shards 3: must be a power of two\n");
+  CHECK(rejected({"--shards", "8"}) ==
         "heed: error: --shards 8 does not divide --batch-size 12; give a --batch-size that is a "
         "multiple\n");
-  CHECK(refused({"--processes", "4", "--shards", "2"}) ==
+  CHECK(rejected({"--processes", "4", "--shards", "2"}) ==
         "heed: error: --processes 4: is more than --shards 2, and each process needs a shard; give "
         "--shards 4 or fewer processes\n");
   Call crowded = sandbox.call(train("o", {"--processes", "2"}));
@@ -182,7 +182,7 @@ TEST_CASE("processes and shards that do not fit are refused in one line with cod
   CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
 }
 
-TEST_CASE("several processes are refused if OpenMP would bind them all to the same cores",
+TEST_CASE("several processes are rejected if OpenMP would bind them all to the same cores",
           "[commands][processes]") {
   const Sandbox sandbox;
   Call call = sandbox.call(train("o", {"--processes", "2"}));

@@ -89,7 +89,7 @@ extern "C" pid_t fork() {
   return original();
 }
 
-TEST_CASE("ranks with other facts than rank 0 are refused, whichever rank it is",
+TEST_CASE("ranks with other facts than rank 0 are rejected, whichever rank it is",
           "[commands][ranks]") {
   const auto errors_if_differs = [](std::size_t different) {
     return agreed_errors(4, [&](std::size_t rank) {

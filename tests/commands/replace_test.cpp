@@ -51,10 +51,10 @@ TEST_CASE("a run is replaced with --replace only", "[commands][hostile]") {
   const std::string saved = content(sandbox / "o/checkpoint.safetensors");
   const std::string losses = content(sandbox / "o/loss.csv");
   const Arguments other = train_tiny + Arguments{"--seed", "7"};
-  const Finished refused = sandbox.heed(other);
-  CHECK(refused.code == 1);
-  CHECK(refused.out == "");
-  CHECK(refused.err ==
+  const Finished rejected = sandbox.heed(other);
+  CHECK(rejected.code == 1);
+  CHECK(rejected.out == "");
+  CHECK(rejected.err ==
         "heed: error: o: has a run already; --resume continues that run, another --out keeps "
         "both, and --replace replaces it\n");
   CHECK(content(sandbox / "o/checkpoint.safetensors") == saved);
@@ -98,7 +98,7 @@ TEST_CASE("a run stays until the run that replaces it saves for the first time",
   CHECK(losses(sandbox / "o") == losses(sandbox / "p"));
 }
 
-TEST_CASE("a text that is a file of the run to be replaced is refused", "[commands][hostile]") {
+TEST_CASE("a text that is a file of the run to be replaced is rejected", "[commands][hostile]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history"}).code == 0);
   for (const std::string file : {"sample.txt", "loss.csv", "loss.gp", "checkpoint.safetensors",
@@ -123,11 +123,11 @@ TEST_CASE("files with the names of a run's, but without a run, are replaced with
     fs::create_directory(sandbox / "o");
     put(sandbox / "o" / name, "mine");
     for (const Arguments& command : {train_tiny, Arguments{"import", "gpt2", "--out", "o"}}) {
-      const Finished refused = sandbox.heed(command);
-      CHECK(refused.code == 1);
-      CHECK(refused.err == "heed: error: o/" + name +
-                               ": exists already, without a run beside it; --replace replaces it, "
-                               "another --out keeps it\n");
+      const Finished rejected = sandbox.heed(command);
+      CHECK(rejected.code == 1);
+      CHECK(rejected.err == "heed: error: o/" + name +
+                                ": exists already, without a run beside it; --replace replaces it, "
+                                "another --out keeps it\n");
       CHECK(content(sandbox / "o" / name) == "mine");
       CHECK_FALSE(sandbox.has_file("o/checkpoint.safetensors"));
     }
@@ -348,7 +348,7 @@ TEST_CASE("a replaced run keeps its permissions, and a link to it stays a link",
   CHECK_FALSE(sandbox.has_file(".elsewhere.new"));
 }
 
-TEST_CASE("a folder that cannot be replaced is refused before the first step",
+TEST_CASE("a folder that cannot be replaced is rejected before the first step",
           "[commands][hostile]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny).code == 0);
@@ -399,9 +399,9 @@ TEST_CASE("import writes no checkpoint through a link", "[commands][hostile]") {
   fs::create_directory(sandbox / "o");
   put(sandbox / "mine.txt", "mine");
   fs::create_symlink("../mine.txt", sandbox / "o/checkpoint.safetensors");
-  const Finished refused = sandbox.heed({"import", "gpt2", "--out", "o", "--replace"});
-  CHECK(refused.code == 1);
-  CHECK(has(refused.err, "o/checkpoint.safetensors: is a symbolic link, and heed writes no file"));
+  const Finished rejected = sandbox.heed({"import", "gpt2", "--out", "o", "--replace"});
+  CHECK(rejected.code == 1);
+  CHECK(has(rejected.err, "o/checkpoint.safetensors: is a symbolic link, and heed writes no file"));
   CHECK(content(sandbox / "mine.txt") == "mine");
   CHECK_FALSE(has_second_folder(sandbox));
 }
@@ -441,8 +441,8 @@ TEST_CASE("the lock of a run stays with its name when the run is replaced", "[co
                             "1000000", "--eval-every", "100", "--eval-batches", "1"}));
   child.read_until("  val ");
   for (const std::string flag : {"--replace", "--resume"}) {
-    const Finished refused = sandbox.heed({"train", "in.txt", "--out", "o", flag});
-    CHECK(has(refused.err, "o: in use by process " + std::to_string(child.process())));
+    const Finished rejected = sandbox.heed({"train", "in.txt", "--out", "o", flag});
+    CHECK(has(rejected.err, "o: in use by process " + std::to_string(child.process())));
   }
   child.kill(SIGINT);
   CHECK(child.finish().code == 130);
@@ -459,7 +459,7 @@ TEST_CASE("an empty loss.csv of a finished run is written again by --resume",
   CHECK(content(sandbox / "o/loss.csv") == before);
 }
 
-TEST_CASE("a text that does not fit into memory is refused", "[commands][hostile]") {
+TEST_CASE("a text that does not fit into memory is rejected", "[commands][hostile]") {
   const Sandbox sandbox;
   put(sandbox / "large.txt", "a");
   std::error_code too_large;  // for this file system

@@ -238,7 +238,7 @@ TEST_CASE("resuming with the same values as before is accepted", "[commands][res
         0);
 }
 
-TEST_CASE("resuming with another text is refused, and nothing is written", "[commands][resume]") {
+TEST_CASE("resuming with another text is rejected, and nothing is written", "[commands][resume]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny).code == 0);
   const std::string saved = content(sandbox / "o/checkpoint.safetensors");
@@ -293,7 +293,8 @@ TEST_CASE("a run from standard input asks for the same text again", "[commands][
       0);
 }
 
-TEST_CASE("resuming a missing or damaged checkpoint is refused in one line", "[commands][resume]") {
+TEST_CASE("resuming a missing or damaged checkpoint is rejected in one line",
+          "[commands][resume]") {
   const Sandbox sandbox;
   const Finished missing = sandbox.heed({"train", "in.txt", "--resume", "--out", "o"});
   CHECK(missing.code == 1);

@@ -36,7 +36,7 @@ std::string in_use(pid_t process) {
 
 }  // namespace
 
-TEST_CASE("a second trainer is refused and names the first, which it does not disturb",
+TEST_CASE("a second trainer is rejected and names the first, which it does not disturb",
           "[commands][lock]") {
   const Sandbox sandbox;
   Child first(sandbox.call(endless_run));
@@ -47,11 +47,11 @@ TEST_CASE("a second trainer is refused and names the first, which it does not di
                                          {"train", "--resume", "--out", "o"},
                                          Arguments{"train", "in.txt", "--out", "./o/."} + tiny};
   for (const Arguments& arguments : second) {
-    const Finished refused = sandbox.heed(arguments);
-    CHECK(refused.code == 1);
-    CHECK(refused.out == "");
-    CHECK(has(refused.err, ": in use by process " + std::to_string(first.process()) + ";"));
-    CHECK(refused.err.find('\n') == refused.err.size() - 1);
+    const Finished rejected = sandbox.heed(arguments);
+    CHECK(rejected.code == 1);
+    CHECK(rejected.out == "");
+    CHECK(has(rejected.err, ": in use by process " + std::to_string(first.process()) + ";"));
+    CHECK(rejected.err.find('\n') == rejected.err.size() - 1);
   }
   CHECK(sandbox.heed(train_tiny).err == in_use(first.process()));
   CHECK((contents(sandbox / "o") == before));
@@ -88,36 +88,36 @@ TEST_CASE("the content of an unlocked lock file is ignored", "[commands][lock]")
   }
 }
 
-TEST_CASE("a lock file that is a link, a second name of a file, or a pipe is refused and kept",
+TEST_CASE("a lock file that is a link, a second name of a file, or a pipe is rejected and kept",
           "[commands][lock]") {
   const Sandbox sandbox;
   put(sandbox / "other", "mine");
   std::filesystem::create_directory(sandbox / "o");
   const auto lock = sandbox / "o/.heed-lock";
-  const auto refusal = [&] {
-    const Finished refused = sandbox.heed(train_tiny);
-    CHECK(refused.code == 1);
-    CHECK(refused.out == "");
+  const auto rejection = [&] {
+    const Finished rejected = sandbox.heed(train_tiny);
+    CHECK(rejected.code == 1);
+    CHECK(rejected.out == "");
     CHECK(content(sandbox / "other") == "mine");
     CHECK(std::filesystem::exists(std::filesystem::symlink_status(lock)));
     std::filesystem::remove(lock);
-    return refused.err;
+    return rejected.err;
   };
   std::filesystem::create_symlink("../other", lock);
-  CHECK(refusal() ==
+  CHECK(rejection() ==
         "heed: error: o/.heed-lock: is a symbolic link, and heed writes no file through a link; "
         "remove the link\n");
   const std::string not_a_lock =
       "heed: error: o/.heed-lock: is not a file, or has a second name (hard link); remove it\n";
   std::filesystem::create_hard_link(sandbox / "other", lock);
-  CHECK(refusal() == not_a_lock);
+  CHECK(rejection() == not_a_lock);
   REQUIRE(::mkfifo(lock.c_str(), 0600) == 0);
-  CHECK(refusal() == not_a_lock);
+  CHECK(rejection() == not_a_lock);
   std::filesystem::create_directory(lock);
-  CHECK(refusal() == not_a_lock);
+  CHECK(rejection() == not_a_lock);
 }
 
-TEST_CASE("a trainer that fails or is refused leaves no lock file", "[commands][lock]") {
+TEST_CASE("a trainer that fails or is rejected leaves no lock file", "[commands][lock]") {
   const Sandbox sandbox;
   CHECK(sandbox.heed(train_tiny + Arguments{"--lr", "1e30", "--warmup", "0"}).code == 1);
   CHECK(sandbox.has_file("o"));
@@ -130,7 +130,7 @@ TEST_CASE("the error names the owner's process and, if different, its machine",
           "[commands][lock]") {
   const Sandbox sandbox;
   std::filesystem::create_directories(sandbox / "o");
-  const auto refused = [&](const std::string& owner) {
+  const auto rejected = [&](const std::string& owner) {
     put(sandbox / "o/.heed-lock", owner);
     const int held = ::open((sandbox / "o/.heed-lock").c_str(), O_RDWR | O_CLOEXEC);
     REQUIRE(::flock(held, LOCK_EX) == 0);
@@ -140,10 +140,10 @@ TEST_CASE("the error names the owner's process and, if different, its machine",
     return run.err;
   };
   const std::string rest = "; wait until it ends, or choose another --out\n";
-  CHECK(refused("12 far.away\n") == "heed: error: o: in use by process 12 on 'far.away'" + rest);
-  CHECK(refused("12 \x1b[2J\n") == "heed: error: o: in use by process 12 on '\\x1b[2J'" + rest);
-  CHECK(refused("") == "heed: error: o: in use by another process" + rest);
-  CHECK(refused("who?") == "heed: error: o: in use by another process" + rest);
+  CHECK(rejected("12 far.away\n") == "heed: error: o: in use by process 12 on 'far.away'" + rest);
+  CHECK(rejected("12 \x1b[2J\n") == "heed: error: o: in use by process 12 on '\\x1b[2J'" + rest);
+  CHECK(rejected("") == "heed: error: o: in use by another process" + rest);
+  CHECK(rejected("who?") == "heed: error: o: in use by another process" + rest);
 }
 
 TEST_CASE("of several processes, one at a time holds the lock", "[commands][lock]") {

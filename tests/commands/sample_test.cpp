@@ -27,7 +27,7 @@ struct TrainedSandbox : Sandbox {
     return result.out;
   }
   // The error of `heed sample`, which must be one line without other output.
-  std::string refused(const Arguments& more, int code) const {
+  std::string rejected(const Arguments& more, int code) const {
     const Finished result = heed(Arguments{"sample", "o"} + more);
     CHECK(result.code == code);
     CHECK(result.out == "");
@@ -93,11 +93,11 @@ TEST_CASE("--weights bf16 generates the text of the model whose weights were rou
   CHECK(sandbox.generated(f32) == text);
 }
 
-TEST_CASE("--weights refuses other words, and train and look have no such flag",
+TEST_CASE("--weights rejects other words, and train and look have no such flag",
           "[commands][sample][bf16]") {
   const TrainedSandbox sandbox;
-  CHECK(sandbox.refused({"--weights", "fp16"}, 2) == "--weights fp16: must be f32 or bf16");
-  CHECK(sandbox.refused({"--weights"}, 2).find("--weights") != std::string::npos);
+  CHECK(sandbox.rejected({"--weights", "fp16"}, 2) == "--weights fp16: must be f32 or bf16");
+  CHECK(sandbox.rejected({"--weights"}, 2).find("--weights") != std::string::npos);
   for (const char* command : {"train", "look"}) {
     const Finished finished = sandbox.heed({command, "o", "--weights", "bf16"});
     CHECK(finished.code == 2);
@@ -113,9 +113,9 @@ TEST_CASE("--samples prints the texts of the seeds --seed, --seed + 1, ...", "[c
                 sandbox.generated({"--prompt", "the ", "--tokens", "50", "--seed", seed});
   CHECK(sandbox.generated(
             {"--prompt", "the ", "--tokens", "50", "--seed", "7", "--samples", "3"}) == expected);
-  CHECK(sandbox.refused({"--samples", "0"}, 2) ==
+  CHECK(sandbox.rejected({"--samples", "0"}, 2) ==
         "--samples 0: out of range: must be a whole number at least 1 and at most 1024");
-  CHECK(sandbox.refused({"--samples", "3", "--seed", "4294967294"}, 2) ==
+  CHECK(sandbox.rejected({"--samples", "3", "--seed", "4294967294"}, 2) ==
         "--samples 3: the seeds --seed, --seed + 1, ... must be at most 4294967295");
 }
 
@@ -172,14 +172,15 @@ TEST_CASE("a prompt outside the vocabulary is a usage error that names the chara
           "[commands][sample]") {
   const TrainedSandbox sandbox;
   const std::string remedy = " is not in the vocabulary; use only tokens of the training text";
-  CHECK(sandbox.refused({"--prompt", "the \u00e9"}, 2) == "--prompt: '\u00e9' (U+00E9)" + remedy);
-  CHECK(sandbox.refused({"--prompt", "\u6f22\u5b57"}, 2) == "--prompt: '\u6f22' (U+6F22)" + remedy);
-  CHECK(sandbox.refused({"--prompt", "a\033[31m"}, 2) == "--prompt: U+001B" + remedy);
-  CHECK(sandbox.refused({"--prompt", "the \xe9t"}, 2)
+  CHECK(sandbox.rejected({"--prompt", "the \u00e9"}, 2) == "--prompt: '\u00e9' (U+00E9)" + remedy);
+  CHECK(sandbox.rejected({"--prompt", "\u6f22\u5b57"}, 2) ==
+        "--prompt: '\u6f22' (U+6F22)" + remedy);
+  CHECK(sandbox.rejected({"--prompt", "a\033[31m"}, 2) == "--prompt: U+001B" + remedy);
+  CHECK(sandbox.rejected({"--prompt", "the \xe9t"}, 2)
             .rfind("--prompt: not UTF-8: byte 4 is 0xe9", 0) == 0);
 }
 
-TEST_CASE("a missing checkpoint is refused in one line", "[commands][sample]") {
+TEST_CASE("a missing checkpoint is rejected in one line", "[commands][sample]") {
   const TrainedSandbox sandbox;
   std::filesystem::create_symlink("loop", sandbox / "loop");
   std::filesystem::create_directory(sandbox / "empty");
@@ -193,7 +194,7 @@ TEST_CASE("a missing checkpoint is refused in one line", "[commands][sample]") {
   CHECK(sandbox.heed({"sample", "nope"}).code == 1);
 }
 
-TEST_CASE("a file of another format is refused", "[commands][sample]") {
+TEST_CASE("a file of another format is rejected", "[commands][sample]") {
   const TrainedSandbox sandbox;
   const std::string begin = "o/checkpoint.safetensors: not a checkpoint";
   for (const std::string& other :
@@ -201,24 +202,24 @@ TEST_CASE("a file of another format is refused", "[commands][sample]") {
         std::string("\x80\x04\x95\x0a\0\0\0\0\0\0\0}.", 13),
         std::string("<!DOCTYPE html><html></html>"), std::string("PK\3\4 and so on")}) {
     put(sandbox.checkpoint(), other);
-    CHECK(sandbox.refused({}, 1).rfind(begin, 0) == 0);
+    CHECK(sandbox.rejected({}, 1).rfind(begin, 0) == 0);
   }
-  std::filesystem::copy_file(HEED_TESTS_DIR "/badfiles/valid_basic.safetensors",
+  std::filesystem::copy_file(HEED_TESTS_DIR "/invalid_files/valid_basic.safetensors",
                              sandbox.checkpoint(),
                              std::filesystem::copy_options::overwrite_existing);
-  CHECK(has(sandbox.refused({}, 1), "o/checkpoint.safetensors: "));
+  CHECK(has(sandbox.rejected({}, 1), "o/checkpoint.safetensors: "));
 }
 
-TEST_CASE("a truncated checkpoint is refused for any length", "[commands][sample]") {
+TEST_CASE("a truncated checkpoint is rejected for any length", "[commands][sample]") {
   const TrainedSandbox sandbox;
   const std::string whole = content(sandbox.checkpoint());
   for (const std::size_t length : {whole.size() - 1, whole.size() / 2, std::size_t{100}}) {
     put(sandbox.checkpoint(), whole.substr(0, length));
-    CHECK(sandbox.refused({}, 1).rfind("o/checkpoint.safetensors: truncated", 0) == 0);
+    CHECK(sandbox.rejected({}, 1).rfind("o/checkpoint.safetensors: truncated", 0) == 0);
   }
 }
 
-TEST_CASE("a checkpoint with one bit changed is refused by its checksum", "[commands][sample]") {
+TEST_CASE("a checkpoint with one bit changed is rejected by its checksum", "[commands][sample]") {
   const TrainedSandbox sandbox;
   const std::string whole = content(sandbox.checkpoint());
   const std::size_t config = whole.find("\"train.lr\":\"0.01\"") + 14;
@@ -226,21 +227,21 @@ TEST_CASE("a checkpoint with one bit changed is refused by its checksum", "[comm
     std::string changed = whole;
     changed[at] = static_cast<char>(changed[at] ^ 1);
     put(sandbox.checkpoint(), changed);
-    const std::string text = sandbox.refused({}, 1);
+    const std::string text = sandbox.rejected({}, 1);
     INFO(text);
     CHECK(text.rfind("o/checkpoint.safetensors: ", 0) == 0);
     CHECK(has(text, "checksum"));
   }
 }
 
-TEST_CASE("a tensor of another shape is refused by its name", "[commands][sample]") {
+TEST_CASE("a tensor of another shape is rejected by its name", "[commands][sample]") {
   const TrainedSandbox sandbox;
   heed::SafetensorsFile file = heed::read_safetensors(sandbox.checkpoint());
   for (heed::StoredTensor& tensor : file.tensors)
     if (tensor.name == "blocks.0.mlp.up.weight") std::swap(tensor.shape[0], tensor.shape[1]);
   for (const char* own : {"heed.checksum", "heed.format"}) file.metadata.erase(own);
   heed::write_safetensors(sandbox.checkpoint(), file.metadata, file.tensors);
-  const std::string text = sandbox.refused({}, 1);
+  const std::string text = sandbox.rejected({}, 1);
   INFO(text);
   CHECK(has(text, "blocks.0.mlp.up.weight"));
   CHECK(has(text, "(16, 64)"));
@@ -298,7 +299,7 @@ TEST_CASE("sample has little more than the model in memory", "[commands][sample]
 TEST_CASE("inspect reads any safetensors file and escapes control characters in it",
           "[commands][inspect]") {
   const Sandbox sandbox;
-  const std::string files = HEED_TESTS_DIR "/badfiles/";
+  const std::string files = HEED_TESTS_DIR "/invalid_files/";
   const Finished basic = sandbox.heed({"inspect", files + "valid_basic.safetensors"});
   CHECK(basic.code == 0);
   CHECK(basic.out == "F32      'w' (2, 2)\n1 tensor, 16 bytes, no checksum\n");
@@ -332,27 +333,27 @@ TEST_CASE("a full standard output is an error, and a closed pipe ends sample wit
   }
 }
 
-TEST_CASE("a checkpoint with a damaged vocabulary is refused with the reason",
+TEST_CASE("a checkpoint with a damaged vocabulary is rejected with the reason",
           "[commands][sample]") {
   const TrainedSandbox sandbox;
   const heed::SafetensorsFile file = heed::read_safetensors(sandbox.checkpoint());
-  const auto refused = [&](const std::string& key, const std::string& value) {
+  const auto rejected = [&](const std::string& key, const std::string& value) {
     heed::Metadata metadata = file.metadata;
     for (const char* own : {"heed.checksum", "heed.format"}) metadata.erase(own);
     metadata[key] = value;
     heed::write_safetensors(sandbox.checkpoint(), metadata, file.tensors);
-    const std::string text = sandbox.refused({}, 1), begin = "o/checkpoint.safetensors: ";
+    const std::string text = sandbox.rejected({}, 1), begin = "o/checkpoint.safetensors: ";
     CHECK(text.compare(0, begin.size(), begin) == 0);
     return text.substr(std::min(text.size(), begin.size()));
   };
-  CHECK(refused("vocabulary.unit", "letter") ==
+  CHECK(rejected("vocabulary.unit", "letter") ==
         "metadata 'vocabulary.unit' is 'letter', none of byte, byte_level_bpe, byte_pair, "
         "code_point, word and word_piece");
   for (const char* symbols : {"x", "10 x", "10  32", "10,32", " 10", "99999999999"})
-    CHECK(refused("vocabulary.tokens", symbols) == "metadata 'vocabulary.tokens' is damaged");
-  CHECK(refused("vocabulary.tokens", "32 10") ==
+    CHECK(rejected("vocabulary.tokens", symbols) == "metadata 'vocabulary.tokens' is damaged");
+  CHECK(rejected("vocabulary.tokens", "32 10") ==
         "vocabulary: token 1 is 10 after 32; tokens must be sorted and distinct");
-  CHECK(refused("vocabulary.tokens", "10 32") ==
+  CHECK(rejected("vocabulary.tokens", "10 32") ==
         "the model's vocab_size is 32, but its vocabulary has 2 tokens");
-  CHECK(refused("vocabulary.tokens", "") == "metadata 'vocabulary.tokens' is damaged");
+  CHECK(rejected("vocabulary.tokens", "") == "metadata 'vocabulary.tokens' is damaged");
 }

@@ -157,23 +157,23 @@ TEST_CASE("models of a run that was killed before its first checkpoint are repla
   const Arguments keep = train_tiny + Arguments{"--keep-history"};
   REQUIRE(sandbox.heed(keep).code == 0);
   std::filesystem::remove(sandbox / "o/checkpoint.safetensors");
-  const Finished refused = sandbox.heed(keep);
-  CHECK(refused.code == 1);
-  CHECK(refused.err ==
+  const Finished rejected = sandbox.heed(keep);
+  CHECK(rejected.code == 1);
+  CHECK(rejected.err ==
         "heed: error: o/history: has the models of a run that ended before its first checkpoint; "
         "--replace replaces them, another --out keeps them\n");
   CHECK(sandbox.heed(keep + Arguments{"--replace"}).code == 0);
 }
 
-TEST_CASE("a history behind a symbolic link is refused and kept", "[commands][saving]") {
+TEST_CASE("a history behind a symbolic link is rejected and kept", "[commands][saving]") {
   const Sandbox sandbox;
   std::filesystem::create_directory(sandbox / "o");
   std::filesystem::create_directory(sandbox / "elsewhere");
   put(sandbox / "elsewhere/step-20.safetensors", "mine");
   std::filesystem::create_directory_symlink("../elsewhere", sandbox / "o/history");
-  const Finished refused = sandbox.heed(train_tiny + Arguments{"--replace"});
-  CHECK(refused.code == 1);
-  CHECK(refused.err ==
+  const Finished rejected = sandbox.heed(train_tiny + Arguments{"--replace"});
+  CHECK(rejected.code == 1);
+  CHECK(rejected.err ==
         "heed: error: o/history: is a symbolic link, and heed writes no file through a link; "
         "remove the link\n");
   CHECK(content(sandbox / "elsewhere/step-20.safetensors") == "mine");

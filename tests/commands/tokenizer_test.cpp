@@ -49,36 +49,36 @@ TEST_CASE("a resumed run with byte-pair encoding equals the uninterrupted run",
   CHECK(difference(sandbox / "o", sandbox / "whole") == "");
 }
 
-TEST_CASE("resuming with the same tokenizer is accepted, with another refused",
+TEST_CASE("resuming with the same tokenizer is accepted, with another rejected",
           "[commands][resume][tokenizer]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny + bpe).code == 0);
   CHECK(sandbox.heed(resume + bpe).code == 0);
-  const auto refused = [&](const Arguments& flags) {
+  const auto rejected = [&](const Arguments& flags) {
     const Finished run = sandbox.heed(resume + flags);
     CHECK(run.code == 2);
     return run.err;
   };
-  CHECK(has(refused({"--tokenizer", "byte"}),
+  CHECK(has(rejected({"--tokenizer", "byte"}),
             "--tokenizer byte differs from the checkpoint's bpe in o/checkpoint.safetensors"));
   CHECK(
-      has(refused({"--vocab-size", "300"}), "--vocab-size 300 differs from the checkpoint's 260"));
+      has(rejected({"--vocab-size", "300"}), "--vocab-size 300 differs from the checkpoint's 260"));
 }
 
-TEST_CASE("contradicting options of the tokenizer are refused", "[commands][train][tokenizer]") {
+TEST_CASE("contradicting options of the tokenizer are rejected", "[commands][train][tokenizer]") {
   const Sandbox sandbox;
-  const auto refused = [&](const Arguments& flags) {
+  const auto rejected = [&](const Arguments& flags) {
     const Finished run = sandbox.heed(train_tiny + flags);
     CHECK(run.code == 2);
     CHECK_FALSE(sandbox.has_file("o"));
     return run.err;
   };
-  CHECK(refused({"--vocab-size", "300"}) ==
+  CHECK(rejected({"--vocab-size", "300"}) ==
         "heed: error: --vocab-size applies to --tokenizer bpe; give --tokenizer bpe too\n");
-  CHECK(refused({"--bytes", "--tokenizer", "bpe"}) ==
+  CHECK(rejected({"--bytes", "--tokenizer", "bpe"}) ==
         "heed: error: --bytes contradicts --tokenizer; give one of them\n");
-  CHECK(has(refused({"--tokenizer", "bpe", "--vocab-size", "255"}), "--vocab-size 255"));
-  CHECK(has(refused({"--tokenizer", "word"}), "--tokenizer word: must be character, byte or bpe"));
+  CHECK(has(rejected({"--tokenizer", "bpe", "--vocab-size", "255"}), "--vocab-size 255"));
+  CHECK(has(rejected({"--tokenizer", "word"}), "--tokenizer word: must be character, byte or bpe"));
 }
 
 TEST_CASE("a text with too few pairs gets a smaller vocabulary and a note",
@@ -126,7 +126,7 @@ TEST_CASE("merges are learned from the training data alone, and a changed last t
     CHECK(state(sandbox / "o").at(part) == state(sandbox / "p").at(part));
 }
 
-TEST_CASE("resuming byte pairs of a heed that split tokens, not bytes, is refused in one line",
+TEST_CASE("resuming byte pairs of a heed that split tokens, not bytes, is rejected in one line",
           "[commands][resume][tokenizer]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny + bpe).code == 0);

@@ -32,7 +32,7 @@ GradcheckResult checked(double factor) {
 
 }  // namespace
 
-TEST_CASE("in float, gradcheck overlooks a gradient wrong by 1 % and refuses one wrong by 5 %",
+TEST_CASE("in float, gradcheck overlooks a gradient wrong by 1 % and rejects one wrong by 5 %",
           "[debug][gradcheck]") {
   CHECK(checked(1).ok);
   CHECK(checked(1.01).ok);
@@ -70,7 +70,7 @@ TEST_CASE("gradcheck throws while a NoGrad object exists", "[debug][gradcheck]")
         "gradcheck: a NoGrad object exists, so that f records no graph; end its scope");
 }
 
-TEST_CASE("gradcheck refuses options and functions with which it could check nothing",
+TEST_CASE("gradcheck rejects options and functions with which it could check nothing",
           "[debug][gradcheck]") {
   const Function half = [](const std::vector<Tensor>& x) { return x[0] * detach(x[0]); };
   GradcheckOptions options;

@@ -29,7 +29,8 @@ TEST_CASE("LLDB: heed step runs to a node, and begins with what the last node pa
   CHECK(has(out, "a new backward pass, from #16 DivideByConstant (), made at lessons/06_"));
   CHECK(
       has(out, "#12 MatMul 'O' passed to #11 Softmax 'A': (3, 3) norm 3.2141 [-1.1234, 2.4042]\n"));
-  CHECK(has(out, "#11 Softmax 'A' (3, 3), made at lessons/06_backward_through_attention/lesson.cpp:"));
+  CHECK(has(out,
+            "#11 Softmax 'A' (3, 3), made at lessons/06_backward_through_attention/lesson.cpp:"));
   CHECK(has(out, "upstream gradient (dy) = (3, 3)\n   0.0000   0.0000   0.0000\n"));
   CHECK(has(out, "#9 DivideByConstant passed to #8 MatMul 'Q K^T': (3, 3) norm 0.4810"));
 }
@@ -270,7 +271,8 @@ TEST_CASE("LLDB: the commands read a program that computes in double", "[debug][
   const std::string out = session(
       {"lesson_06_double"}, {"heed step Softmax", "frame variable dy", "heed check", "heed out"});
   INFO(out);
-  CHECK(has(out, "#11 Softmax 'A' (3, 3), made at lessons/06_backward_through_attention/lesson.cpp:"));
+  CHECK(has(out,
+            "#11 Softmax 'A' (3, 3), made at lessons/06_backward_through_attention/lesson.cpp:"));
   CHECK(has(out, ": its backward is right\n  input 0, S (3, 3): agrees with central differences"));
   CHECK_FALSE(has(out, "in float"));
   CHECK(has(out, "to #10 MaskedFill 'S': (3, 3)\n"));
@@ -300,9 +302,9 @@ TEST_CASE("LLDB: the commands work on core files, or say that they need a runnin
     CHECK(has(out, "main at lessons/06_backward_through_attention/lesson.cpp:"));
     CHECK(content(folder / "a.npy").size() == 128 + 9 * sizeof(float));
     CHECK(std::filesystem::exists(folder / "g.gv"));
-    const std::regex refused(
+    const std::regex rejected(
         "error: heed: this program cannot continue \\(is it a core file\\?\\)");
-    CHECK(std::distance(std::sregex_iterator(out.begin(), out.end(), refused), {}) == 6);
+    CHECK(std::distance(std::sregex_iterator(out.begin(), out.end(), rejected), {}) == 6);
     CHECK(has(out,
               "heed: `heed check` calls the program, so it needs a running program, not a core"));
     CHECK_FALSE(has(out, "Traceback"));

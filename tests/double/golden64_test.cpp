@@ -18,7 +18,7 @@ TEST_CASE("in double, losses, selections, layers and initial values equal PyTorc
   golden::check_agreement(golden::cases("HEED_GOLDEN64_LIBRARY", "library64.txt"));
 }
 
-TEST_CASE("in double, losses, selections and initialisers refuse what PyTorch refuses",
+TEST_CASE("in double, losses, selections and initialisers reject what PyTorch rejects",
           "[golden]") {
   golden::check_errors(golden::cases("HEED_GOLDEN64_LIBRARY", "library64.txt"));
 }

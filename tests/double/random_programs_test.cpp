@@ -4,7 +4,7 @@
 
 #include "python.hpp"
 
-TEST_CASE("random programs have PyTorch's results and gradients, and its refusals",
+TEST_CASE("random programs have PyTorch's results and gradients, and its rejections",
           "[random_programs]") {
   golden::check_random_programs();
 }

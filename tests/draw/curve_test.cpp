@@ -203,7 +203,7 @@ TEST_CASE("the y axis has about five tics at round numbers", "[draw][curve]") {
   }
 }
 
-TEST_CASE("names of pictures that gnuplot would run, or with a folder, are refused",
+TEST_CASE("names of pictures that gnuplot would run, or with a folder, are rejected",
           "[draw][curve]") {
   const heed_test::ScratchFolder folder;
   const std::vector<Series> curve = {{"a", {1, 2}, {1, 2}}};
@@ -212,13 +212,13 @@ TEST_CASE("names of pictures that gnuplot would run, or with a folder, are refus
   const std::string inner = (folder / "sub").string();
   for (const std::string name : {"< touch run", "| touch run", "$x", "", "../out", "no/out"}) {
     const std::string message = "gnuplot: the name of a picture must ";
-    const auto refused = [&](const auto& draw) { return has(message_of(draw), message); };
-    CHECK(refused([&] { draw_curve(inner, name, curve, {}); }));
-    CHECK(refused([&] { draw_curve_of_file(inner, "ok", {name, 0, {1}}, curve, {}); }));
-    CHECK(refused([&] { draw_heatmap(inner, name, ones({2, 2}), {}); }));
-    CHECK(refused([&] { draw_heatmap_sheet(inner, name, {ones({2, 2})}, {"t"}, {}); }));
-    CHECK(refused([&] { draw_scatter(inner, name, ones({2, 2}), {}); }));
-    CHECK(refused([&] { draw_with_gnuplot(inner, name, "plot x", "1 2"); }));
+    const auto rejected = [&](const auto& draw) { return has(message_of(draw), message); };
+    CHECK(rejected([&] { draw_curve(inner, name, curve, {}); }));
+    CHECK(rejected([&] { draw_curve_of_file(inner, "ok", {name, 0, {1}}, curve, {}); }));
+    CHECK(rejected([&] { draw_heatmap(inner, name, ones({2, 2}), {}); }));
+    CHECK(rejected([&] { draw_heatmap_sheet(inner, name, {ones({2, 2})}, {"t"}, {}); }));
+    CHECK(rejected([&] { draw_scatter(inner, name, ones({2, 2}), {}); }));
+    CHECK(rejected([&] { draw_with_gnuplot(inner, name, "plot x", "1 2"); }));
   }
   CHECK(message_of([&] {
           draw_curve_of_file(inner, "ok", {"-", 0, {1}}, curve, {});

@@ -290,14 +290,14 @@ TEST_CASE("values are white in dark cells and black in light cells", "[draw][hea
   CHECK(is_white("1.00"));
 }
 
-TEST_CASE("max_pooled refuses arrays that are no matrix and blocks of size 0", "[draw][heatmap]") {
+TEST_CASE("max_pooled rejects arrays that are no matrix and blocks of size 0", "[draw][heatmap]") {
   const std::string error = "max_pooled: x must be a matrix and side at least 1, got ";
   CHECK(message_of([] { max_pooled(ones({3}), 1); }) == error + "(3) and 1");
   CHECK(message_of([] { max_pooled(ones({3, 3}), 0); }) == error + "(3, 3) and 0");
   CHECK((max_pooled(ones({3, 3}), std::numeric_limits<std::size_t>::max()) == ones({1, 1})));
 }
 
-TEST_CASE("limits of the scale that are not finite, or in the wrong order, are refused",
+TEST_CASE("limits of the scale that are not finite, or in the wrong order, are rejected",
           "[draw][heatmap]") {
   HeatmapOptions options;
   options.low = std::nan("");

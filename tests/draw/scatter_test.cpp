@@ -282,7 +282,7 @@ TEST_CASE("labels without space are left out and counted", "[draw][scatter]") {
   CHECK(has(script, "'" + std::to_string(40 - shown) + " labels left out"));
 }
 
-TEST_CASE("scatter_view refuses points of another shape than (n, 2)", "[draw][scatter]") {
+TEST_CASE("scatter_view rejects points of another shape than (n, 2)", "[draw][scatter]") {
   CHECK(message_of([] {
           scatter_view(ones({2, 1}), 78, 26);
         }) == "scatter: needs points (n, 2), got shape (2, 1)");

@@ -83,7 +83,7 @@ TEST_CASE("view_of rejects a series with more x than y values", "[draw][series]"
                     "curve: series 'loss' has 2 x and 1 y values; give one y for each x");
 }
 
-TEST_CASE("legend_position refuses a series with fewer y than x", "[draw][series]") {
+TEST_CASE("legend_position rejects a series with fewer y than x", "[draw][series]") {
   const std::vector<Series> series = {{"a", {1, 2}, {}}};
   CHECK(message_of([&] { legend_position(series, {}, PlotView{}, 0.2, 0.2); }) ==
         "curve: series 'a' has 2 x and 0 y values; give one y for each x");

@@ -107,26 +107,26 @@ TEST_CASE("only the variants that a model has are saved", "[files][checkpoint]")
 TEST_CASE("the error of an invalid variant contains the file name", "[files][checkpoint]") {
   const ScratchFolder folder;
   const Model model(1);
-  const auto refused = [&](const std::string& key, const std::string& value) {
+  const auto rejected = [&](const std::string& key, const std::string& value) {
     return config_error(model, folder, key, value);
   };
-  CHECK(refused("model.norm", "batch") ==
+  CHECK(rejected("model.norm", "batch") ==
         ": metadata 'model.norm' is 'batch', neither layer nor rms");
-  CHECK(refused("model.norm", "") == ": metadata 'model.norm' is '', neither layer nor rms");
-  CHECK(refused("model.positions", "alibi") ==
+  CHECK(rejected("model.norm", "") == ": metadata 'model.norm' is '', neither layer nor rms");
+  CHECK(rejected("model.positions", "alibi") ==
         ": metadata 'model.positions' is 'alibi', neither learned nor rotary");
-  CHECK(refused("model.mlp", "relu") ==
+  CHECK(rejected("model.mlp", "relu") ==
         ": metadata 'model.mlp' is 'relu', neither gelu nor swiglu");
-  CHECK(refused("model.kv_heads", "0") ==
+  CHECK(rejected("model.kv_heads", "0") ==
         ": metadata 'model.kv_heads' is 0, a model needs at least 1");
-  CHECK(refused("model.kv_heads", "3") ==
+  CHECK(rejected("model.kv_heads", "3") ==
         ": metadata 'model.kv_heads' is 3, which does not divide 'model.heads' 2");
-  CHECK(refused("model.kv_heads", "-1") ==
+  CHECK(rejected("model.kv_heads", "-1") ==
         ": metadata 'model.kv_heads' is '-1', not a whole number up to 1000000000000");
   for (const char* entry : {"model.norm", "model.positions", "model.mlp"})
-    CHECK(refused(entry, entry == std::string("model.norm")        ? "layer"
-                         : entry == std::string("model.positions") ? "learned"
-                                                                   : "gelu") == "");
+    CHECK(rejected(entry, entry == std::string("model.norm")        ? "layer"
+                          : entry == std::string("model.positions") ? "learned"
+                                                                    : "gelu") == "");
   const ModelFile odd =
       model.saved(folder / "odd", {{"model.positions", "rotary"}, {"model.heads", "4"}});
   CHECK(message_of([&] { odd.config(); }) ==
@@ -150,15 +150,17 @@ TEST_CASE("saved parameters are loaded bit for bit", "[files][checkpoint]") {
 TEST_CASE("the error of a missing or invalid entry contains the file name", "[files][checkpoint]") {
   const ScratchFolder folder;
   const Model model(1);
-  const auto refused = [&](const std::string& key, const std::string& value) {
+  const auto rejected = [&](const std::string& key, const std::string& value) {
     return config_error(model, folder, key, value);
   };
-  CHECK(refused("model.layers", "many") ==
+  CHECK(rejected("model.layers", "many") ==
         ": metadata 'model.layers' is 'many', not a whole number up to 1000000000000");
-  CHECK(refused("model.layers", "") ==
+  CHECK(rejected("model.layers", "") ==
         ": metadata 'model.layers' is '', not a whole number up to 1000000000000");
-  CHECK(refused("model.tied", "2") == ": metadata 'model.tied' is '2', not a whole number up to 1");
-  CHECK(refused("model.gelu", "relu") == ": metadata 'model.gelu' is 'relu', neither erf nor tanh");
+  CHECK(rejected("model.tied", "2") ==
+        ": metadata 'model.tied' is '2', not a whole number up to 1");
+  CHECK(rejected("model.gelu", "relu") ==
+        ": metadata 'model.gelu' is 'relu', neither erf nor tanh");
   model.saved(folder / "model");
   SafetensorsFile file = read_safetensors(folder / "model");
   file.metadata.erase("model.heads");
@@ -170,7 +172,7 @@ TEST_CASE("a tensor that is missing, has another shape or is not finite throws a
           "[files][checkpoint]") {
   const ScratchFolder folder;
   const Model model(1);
-  const auto refused = [&](const Parameters& stored, const Model& into) {
+  const auto rejected = [&](const Parameters& stored, const Model& into) {
     std::vector<StoredTensor> tensors;
     for (const Tensor& p : stored) tensors.push_back(stored_tensor(p.name(), p.value()));
     write_safetensors(folder / "changed", {}, tensors);
@@ -186,16 +188,16 @@ TEST_CASE("a tensor that is missing, has another shape or is not finite throws a
   };
   const Model other(2);
   const Array before = other.gpt.token.weight.value();
-  CHECK(has(refused(copies("head.weight", zeros({0})), other), "no tensor 'head.weight'"));
-  CHECK(has(refused(copies("head.weight", ones({7, 5})), other),
+  CHECK(has(rejected(copies("head.weight", zeros({0})), other), "no tensor 'head.weight'"));
+  CHECK(has(rejected(copies("head.weight", ones({7, 5})), other),
             "tensor 'head.weight' has shape (7, 5), the model needs (7, 4)"));
-  CHECK(has(refused(copies("head.weight", filled({7, 4}, static_cast<Real>(infinity))), other),
+  CHECK(has(rejected(copies("head.weight", filled({7, 4}, static_cast<Real>(infinity))), other),
             "tensor 'head.weight': element 0 is inf, which is not finite"));
   Parameters extra = copies("", zeros({0}));
   extra.add("optimizer.head.weight", zeros({7, 4}));  // loading ignores it
   extra.add("stray", zeros({1}));
-  CHECK(
-      has(refused(extra, other), "/changed: tensor 'stray' belongs to no parameter of this model"));
+  CHECK(has(rejected(extra, other),
+            "/changed: tensor 'stray' belongs to no parameter of this model"));
   CHECK(same_bits(other.gpt.token.weight.value(), before));
 }
 
@@ -203,17 +205,17 @@ TEST_CASE("a configuration with more parameters than the file throws before a mo
           "[files][checkpoint]") {
   const ScratchFolder folder;
   const Model model(1);
-  const auto refused = [&](const std::string& key, const std::string& value) {
+  const auto rejected = [&](const std::string& key, const std::string& value) {
     return config_error(model, folder, key, value);
   };
   std::size_t count = 0;
   for (const Tensor& p : model.parameters) count += p.value().size();
   const std::string hold = " parameters, its tensors hold " + std::to_string(count);
-  CHECK(refused("model.layers", "1000000000000") ==
+  CHECK(rejected("model.layers", "1000000000000") ==
         ": its metadata describes a model of 2e+14" + hold);
-  CHECK(refused("model.embed_dim", "40") == ": its metadata describes a model of 19800" + hold);
+  CHECK(rejected("model.embed_dim", "40") == ": its metadata describes a model of 19800" + hold);
   for (const char* size : {"model.vocab_size", "model.block_size"})
-    CHECK(refused(size, "1000000000000") == ": its metadata describes a model of 4e+12" + hold);
+    CHECK(rejected(size, "1000000000000") == ": its metadata describes a model of 4e+12" + hold);
 }
 
 TEST_CASE("a model without all of its parameters, or with another vocabulary, is not saved",

@@ -106,7 +106,7 @@ TEST_CASE("a file of which only the header was read gives no numbers", "[files][
             ": tensor 'token.weight': only the header of the file was read, not its numbers");
 }
 
-TEST_CASE("a model that is read into place is refused if a byte of its tensors changed",
+TEST_CASE("a model that is read into place is rejected if a byte of its tensors changed",
           "[files][reader]") {
   const SavedModel saved(config_of(true, false));
   std::string bytes = content(saved.file());
@@ -121,26 +121,26 @@ TEST_CASE("a model that is read into place is refused if a byte of its tensors c
 }
 
 TEST_CASE(
-    "a model that is read into place is refused if a tensor is missing, left over, of another "
+    "a model that is read into place is rejected if a tensor is missing, left over, of another "
     "shape or not finite",
     "[files][reader]") {
   const SavedModel saved(config_of(true, false));
   const ModelFile file = ModelFile::open(saved.file());
   const std::string path = saved.file().string();
   Generator unused(1);
-  const auto refused = [&](const nn::GptConfig& other) {
+  const auto rejected = [&](const nn::GptConfig& other) {
     const SmallModel model(other);
     return message_of([&] { file.load_in_place(model.parameters); });
   };
   nn::GptConfig config = saved.config;
   config.tied = false;
-  CHECK(refused(config) == path + ": no tensor 'head.weight'");
+  CHECK(rejected(config) == path + ": no tensor 'head.weight'");
   config = saved.config;
   config.layers = 1;
-  CHECK(refused(config).find("' belongs to no parameter of this model") != std::string::npos);
+  CHECK(rejected(config).find("' belongs to no parameter of this model") != std::string::npos);
   config = saved.config;
   config.block_size = 4;
-  CHECK(refused(config) ==
+  CHECK(rejected(config) ==
         path + ": tensor 'position.weight' has shape (12, 16), the model needs (4, 16)");
   for (const char* name : {"blocks.1.mlp.up.weight", "norm.bias"}) {
     SavedModel bad(saved.config);
@@ -152,7 +152,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a weight that is finite and too large for BF16 is refused as such",
+TEST_CASE("a weight that is finite and too large for BF16 is rejected as such",
           "[files][reader][bf16]") {
   for (const auto& [width, element] : std::map<std::size_t, std::size_t>{{16, 70}, {132, 69'000}}) {
     nn::GptConfig config = config_of(true, false);

@@ -47,7 +47,7 @@ TEST_CASE("a reader returns any range of a tensor", "[files][weights]") {
   CHECK_THROWS_AS(reader.read(0, 1, x.size(), all.data()), Error);
 }
 
-TEST_CASE("read_all gives all numbers of the wanted tensors, and refuses a file that changed",
+TEST_CASE("read_all gives all numbers of the wanted tensors, and rejects a file that changed",
           "[files][weights]") {
   const heed_test::ScratchFolder folder;
   const Array x = test::random_array({300, 500}, 1), skipped = ones({100000});
@@ -87,7 +87,7 @@ TEST_CASE("a reader reads a part of a file that is larger than the memory", "[fi
   CHECK(test::same_bits(last, zeros({3})));
 }
 
-TEST_CASE("an index without a tensor is refused, and so are tensors without numbers",
+TEST_CASE("an index without a tensor is rejected, and so are tensors without numbers",
           "[files][safetensors]") {
   using heed::test::message_of;
   const heed_test::ScratchFolder folder;

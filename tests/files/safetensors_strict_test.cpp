@@ -17,7 +17,7 @@ using heed_test::ScratchFolder;
 
 namespace {
 
-const std::string fixtures = std::string(HEED_TESTS_DIR) + "/badfiles/";
+const std::string fixtures = std::string(HEED_TESTS_DIR) + "/invalid_files/";
 
 // The bytes of a file with this header (padded with spaces) and this data.
 std::string file_of(std::string header, const std::string& data = "") {

@@ -124,7 +124,7 @@ TEST_CASE("the checksum is the same on every machine", "[files][safetensors]") {
         "b781a0444f08160917d143e7f447850a");
 }
 
-TEST_CASE("a file in format 1, which had another checksum, is refused with the remedy",
+TEST_CASE("a file in format 1, which had another checksum, is rejected with the remedy",
           "[files][safetensors]") {
   const ScratchFolder folder;
   write_safetensors(folder / "f", {}, {numbers("U8", std::vector<std::uint8_t>{1, 2, 3})});
@@ -237,7 +237,7 @@ TEST_CASE("swapped bytes change the checksum", "[files][safetensors]") {
 
 TEST_CASE("a file from another program needs no checksum", "[files][safetensors]") {
   const std::filesystem::path path =
-      std::string(HEED_TESTS_DIR) + "/badfiles/valid_basic.safetensors";
+      std::string(HEED_TESTS_DIR) + "/invalid_files/valid_basic.safetensors";
   const SafetensorsFile file = read_safetensors(path);
   CHECK_FALSE(file.has_checksum);
   const Array expected = {{1, 2}, {3, 4}};

@@ -31,7 +31,7 @@ Parameters store_of(const std::vector<std::pair<std::string, Array>>& arrays) {
 }
 
 // The message of loading the file into these parameters, whose values must not change.
-std::string refusal(const std::filesystem::path& path, const Parameters& parameters) {
+std::string rejection(const std::filesystem::path& path, const Parameters& parameters) {
   std::vector<Array> before;
   for (const Tensor& p : parameters) before.push_back(p.value());
   const std::string message = message_of([&] { load(path, parameters); });
@@ -82,28 +82,28 @@ TEST_CASE("parameters without elements and of rank 0 are saved and loaded", "[fi
   CHECK(other.at("scalar").item() == 3);
 }
 
-TEST_CASE("load refuses another shape, and missing and unknown tensors", "[files][save]") {
+TEST_CASE("load rejects another shape, and missing and unknown tensors", "[files][save]") {
   const ScratchFolder folder;
   const std::string path = (folder / "m").string();
   save(path, store_of({{"a", ones({2})}, {"b", ones({2, 3})}}));
-  CHECK(refusal(path, store_of({{"a", zeros({2})}, {"b", zeros({3, 2})}})) ==
+  CHECK(rejection(path, store_of({{"a", zeros({2})}, {"b", zeros({3, 2})}})) ==
         path + ": tensor 'b' has shape (2, 3), the model needs (3, 2)");
-  CHECK(refusal(path, store_of({{"a", zeros({2})}})) ==
+  CHECK(rejection(path, store_of({{"a", zeros({2})}})) ==
         path + ": tensor 'b' belongs to no parameter of this model");
-  const std::string missing = refusal(
+  const std::string missing = rejection(
       path, store_of({{"a", zeros({2})}, {"b", zeros({2, 3})}, {"head.weight", zeros({1})}}));
   CHECK(missing.rfind(path + ": ", 0) == 0);
   CHECK(missing.find("head.weight") != missing.npos);
 }
 
-TEST_CASE("load refuses values that are not finite", "[files][save]") {
+TEST_CASE("load rejects values that are not finite", "[files][save]") {
   const ScratchFolder folder;
   for (const double bad : {not_a_number, infinity, -infinity}) {
     const std::string path = (folder / "m").string();
     const Array a = zeros({2}), b = array_of({2}, {1, bad});
     write_safetensors(path, {}, {stored_tensor("a", a), stored_tensor("b", b)});
     const std::string value = std::isnan(bad) ? "nan" : bad > 0 ? "inf" : "-inf";
-    CHECK(refusal(path, store_of({{"a", ones({2})}, {"b", ones({2})}})) ==
+    CHECK(rejection(path, store_of({{"a", ones({2})}, {"b", ones({2})}})) ==
           path + ": tensor 'b': element 1 is " + value + ", which is not finite");
   }
 }
@@ -164,17 +164,17 @@ TEST_CASE("set_values needs a value of the right shape for each parameter", "[fi
   CHECK(difference(two.at("b"), zeros({3}), 0) == "");
 }
 
-TEST_CASE("load and save refuse what is no file", "[files][save]") {
+TEST_CASE("load and save reject what is no file", "[files][save]") {
   const ScratchFolder folder;
   const Parameters one = store_of({{"a", ones({2})}});
   const std::string path = (folder / "none").string();
-  CHECK(refusal(path, one) == path + ": No such file or directory");
+  CHECK(rejection(path, one) == path + ": No such file or directory");
   folder.write("text", "this is not a model");
-  CHECK(refusal(folder / "text", one).find("not a safetensors file") != std::string::npos);
+  CHECK(rejection(folder / "text", one).find("not a safetensors file") != std::string::npos);
   save(folder / "cut", one);
   const std::string whole = folder.read("cut");
   folder.write("cut", whole.substr(0, whole.size() - 1));
-  CHECK(refusal(folder / "cut", one).find("truncated") != std::string::npos);
+  CHECK(rejection(folder / "cut", one).find("truncated") != std::string::npos);
   const std::string deep = (folder / "none").string() + "/deep";
   CHECK(message_of([&] { save(deep, one); }).rfind(deep, 0) == 0);
 }

@@ -24,7 +24,7 @@ cmake --build --preset fuzz --target fuzz_programs >"$build/build.log" || { tail
 fuzz() {
   corpus=$build/corpus/$1
   seeds=$root/tests/fuzz/seeds/$1
-  [ "$1" != safetensors ] || seeds=$root/tests/badfiles
+  [ "$1" != safetensors ] || seeds=$root/tests/invalid_files
   mkdir -p "$corpus"
   if ! "$build/fuzz_$1" -max_total_time="$2" -max_len="$3" -timeout=10 -rss_limit_mb=1024 \
     -artifact_prefix="$build/$1-" "$corpus" "$seeds" >"$build/$1.log" 2>&1; then

@@ -119,8 +119,8 @@ TEST_CASE("oneDNN is installed if the system finds its library and lets it compi
 // Hidden: the next test runs this one in a process of its own.
 TEST_CASE("where code cannot be compiled, OpenBLAS is the only library", "[gemm][.][no_new_code]") {
 #if defined(__linux__)
-  constexpr int pr_set_mdwe = 65, refuse_exec_gain = 1;  // Linux 6.3 (linux/prctl.h)
-  if (::prctl(pr_set_mdwe, refuse_exec_gain, 0, 0, 0) != 0) return;
+  constexpr int pr_set_mdwe = 65, reject_exec_gain = 1;  // Linux 6.3 (linux/prctl.h)
+  if (::prctl(pr_set_mdwe, reject_exec_gain, 0, 0, 0) != 0) return;
   CHECK_FALSE(is_installed(GemmLibrary::xsmm));
   CHECK_FALSE(is_installed(GemmLibrary::onednn));
 #endif

@@ -19,6 +19,6 @@ TEST_CASE("losses, selections, layers and initial values equal PyTorch's", "[gol
   golden::check_agreement(golden::cases("HEED_GOLDEN_LIBRARY", "library.txt"));
 }
 
-TEST_CASE("losses, selections and initialisers refuse what PyTorch refuses", "[golden]") {
+TEST_CASE("losses, selections and initialisers reject what PyTorch rejects", "[golden]") {
   golden::check_errors(golden::cases("HEED_GOLDEN_LIBRARY", "library.txt"));
 }

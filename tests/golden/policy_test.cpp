@@ -122,7 +122,7 @@ TEST_CASE("the binary cross-entropy of the logit -inf is infinite, not NaN", "[g
   CHECK(difference(loss, array_of({2}, {inf, inf})) == "");
 }
 
-TEST_CASE("mse_loss and huber_loss refuse shapes that PyTorch broadcasts with a warning",
+TEST_CASE("mse_loss and huber_loss reject shapes that PyTorch broadcasts with a warning",
           "[golden][policy]") {
   const Tensor input(ones({3, 1})), target(ones({3}));
   CHECK(message_of([&] { mse_loss(input, target); }) != "");
@@ -130,7 +130,7 @@ TEST_CASE("mse_loss and huber_loss refuse shapes that PyTorch broadcasts with a 
 }
 
 TEST_CASE(
-    "gather refuses indices that are smaller than x along another axis, as torch.gather "
+    "gather rejects indices that are smaller than x along another axis, as torch.gather "
     "does not",
     "[golden][policy]") {
   const Tensor x(ones({3, 4}));

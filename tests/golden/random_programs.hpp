@@ -19,7 +19,7 @@ inline Case in_own_precision(Case program) {
   return program;
 }
 
-// Empty if heed computes the outputs and gradients of the program, or refuses it as PyTorch does.
+// Empty if heed computes the outputs and gradients of the program, or rejects it as PyTorch does.
 inline std::string difference_from_pytorch(const Case& program) {
   if (!program.error) return problem(in_own_precision(program));
   try {
@@ -33,7 +33,7 @@ inline std::string difference_from_pytorch(const Case& program) {
 // Runs all programs. In float, leaves out those whose float results are not near the double ones in
 // PyTorch either.
 inline void check_random_programs() {
-  std::size_t refused = 0, left_out = 0;
+  std::size_t rejected = 0, left_out = 0;
   const auto programs = cases("HEED_RANDOM_PROGRAMS", "random_programs.txt");
   for (const Case& program : programs) {
     if (!std::is_same_v<heed::Real, double> && program.attrs.value("double_only", false)) {
@@ -42,10 +42,10 @@ inline void check_random_programs() {
     }
     const std::string text = difference_from_pytorch(program);
     if (!text.empty()) FAIL_CHECK(program.id << ": " << text);
-    refused += program.error ? 1 : 0;
+    rejected += program.error ? 1 : 0;
   }
   CHECK(left_out < programs.size() / 5 + 1);
-  if (std::getenv("HEED_RANDOM_PROGRAMS") == nullptr) CHECK(refused > programs.size() / 20);
+  if (std::getenv("HEED_RANDOM_PROGRAMS") == nullptr) CHECK(rejected > programs.size() / 20);
 }
 
 }  // namespace golden

@@ -9,7 +9,7 @@ A program has 1 to 4 inputs of rank 0 to 5 with sizes 0 to 7, and 3 to 40 steps,
 an operation to inputs or earlier results: they are broadcast, used several times and detached; weights,
 masks and indices are further inputs. One step may be a layer with parameters of its own. Some steps
 record no graph. The backward pass runs once, twice with keep_graph, or once for each output. About one program in twelve ends with a step that PyTorch
-refuses; heed must refuse it too. heed runs the same programs: all outputs and gradients must agree to
+rejects; heed must reject it too. heed runs the same programs: all outputs and gradients must agree to
 1e-10 in double (heed_double_tests) and to 1e-4 in float (heed_tests), relative to the largest number.
 Programs whose float results PyTorch itself does not compute to 2e-5 are compared in double only. Random
 numbers stay away from values where an operation has no derivative, such as ties of max.
@@ -384,8 +384,8 @@ def draw_mask(draw, shape, broadcast=True):
     return torch.tensor(values, dtype=torch.bool).reshape(shape)
 
 
-def draw_indices(draw, shape, size, refused):
-    high = size + 2 if refused else size - 1
+def draw_indices(draw, shape, size, rejected):
+    high = size + 2 if rejected else size - 1
     need(high >= 0 and math.prod(shape) <= MOST_ELEMENTS)
     values = [draw.randint(0, high) for _ in range(math.prod(shape))]
     return torch.tensor(values, dtype=torch.int64).reshape(shape)
@@ -499,9 +499,9 @@ LAYERS = {"swiglu", *BLOCKS}
 class Step:
     """A value, the operation to apply to it, and an axis of the value (None if it has no axis)."""
 
-    def __init__(self, draw, program, refused):
+    def __init__(self, draw, program, rejected):
         names = program.tensors()
-        self.draw, self.program, self.refused = draw, program, refused
+        self.draw, self.program, self.rejected = draw, program, rejected
         self.name = draw.choice(names[-6:] if draw.random() < 0.7 else names)
         self.x = program.values[self.name]
         self.axis = self.draw_axis()
@@ -525,7 +525,7 @@ class Step:
         return self.program.add_input(draw_mask(self.draw, self.x.shape))
 
     def indices(self, shape, size):
-        return self.program.add_input(draw_indices(self.draw, shape, size, self.refused))
+        return self.program.add_input(draw_indices(self.draw, shape, size, self.rejected))
 
     def reduction(self):
         return self.draw.choice(["mean", "sum", "none"])
@@ -577,7 +577,7 @@ def draw_reduction(step):
 def draw_linear(step):
     draw, program = step.draw, step.program
     matrices = [n for n in program.tensors() if program.values[n].dim() == 2]
-    need(matrices)  # PyTorch accepts a vector as the weight; heed refuses it
+    need(matrices)  # PyTorch accepts a vector as the weight; heed rejects it
     weight = draw.choice(matrices)
     if draw.random() < 0.5:
         return [step.name, weight], {}
@@ -647,20 +647,20 @@ def draw_gather(step):
 
 
 def draw_squeeze(step):
-    need(step.x.shape[step.axis] == 1)  # PyTorch ignores another size; heed refuses it
+    need(step.x.shape[step.axis] == 1)  # PyTorch ignores another size; heed rejects it
     return [step.name], {"dim": step.axis}
 
 
 def draw_split(step):
     size = step.x.shape[step.axis]
     first = step.draw.randint(0, size)
-    return [step.name], {"sizes": [first, size - first + (1 if step.refused else 0)], "dim": step.axis}
+    return [step.name], {"sizes": [first, size - first + (1 if step.rejected else 0)], "dim": step.axis}
 
 
 def draw_topk(step):
     size = step.x.shape[step.axis]
     need(size > 0)
-    return [step.name], {"k": step.draw.randint(1, size + (2 if step.refused else 0)), "dim": step.axis}
+    return [step.name], {"k": step.draw.randint(1, size + (2 if step.rejected else 0)), "dim": step.axis}
 
 
 def draw_var(step):
@@ -733,9 +733,9 @@ SELECTING = {"layer_norm", "rms_norm", "masked_fill", "where", "huber_loss", "rd
 RESULTS = {"split", "topk", "max_dim", "grouped_attention", "padded_attention"}  # with two results
 
 
-def draw_step(draw, program, refused):
+def draw_step(draw, program, rejected):
     """An operation, the names of its arguments and its attributes."""
-    step = Step(draw, program, refused)
+    step = Step(draw, program, rejected)
     need(step.axis is not None or step.op in ARGUMENTS)
     names, attrs = {**ARGUMENTS, **ARGUMENTS_WITH_AXIS}[step.op](step)
     return step.op, names, attrs
@@ -749,22 +749,22 @@ def check_value(value, op, attrs, tensors):
     need(value.numel() == 0 or float(value.detach().abs().max()) < LARGEST)
 
 
-def try_step(draw, program, refused):
-    """Adds a step; one that PyTorch refuses only if `refused`. Without a step, adds no input either."""
+def try_step(draw, program, rejected):
+    """Adds a step; one that PyTorch rejects only if `rejected`. Without a step, adds no input either."""
     before = list(program.inputs)
     try:
-        add_step(draw, program, refused)
+        add_step(draw, program, rejected)
     except Unfit:
         for name in list(program.inputs)[len(before):]:
             program.remove_input(name)
         raise
 
 
-def add_step(draw, program, refused):
-    op, names, attrs = draw_step(draw, program, refused)
+def add_step(draw, program, rejected):
+    op, names, attrs = draw_step(draw, program, rejected)
     need(len([n for n in program.inputs if n[0] != "w"]) <= 12)
     need(op not in LAYERS or not any(step[1] in LAYERS for step in program.steps))
-    if refused and "dim" in attrs and isinstance(attrs["dim"], int) and draw.random() < 0.5:
+    if rejected and "dim" in attrs and isinstance(attrs["dim"], int) and draw.random() < 0.5:
         attrs["dim"] += draw.choice([-9, 9])
     if draw.random() < 0.04:
         attrs["no_grad"] = True
@@ -772,14 +772,14 @@ def add_step(draw, program, refused):
     try:
         value = program.apply(op, names, attrs)
     except (RuntimeError, IndexError, ValueError):
-        # The maximum over an axis of size 0 is refused by PyTorch, but by heed and NumPy only if
+        # The maximum over an axis of size 0 is rejected by PyTorch, but by heed and NumPy only if
         # the result has elements.
-        need(refused and (op not in ("amax", "max_dim") or tensors[0].numel() > 0))
+        need(rejected and (op not in ("amax", "max_dim") or tensors[0].numel() > 0))
         value = None
     name = f"t{len(program.steps)}"
     name = [f"{name}{letter}" for letter in "pq"] if op in RESULTS else name
     if value is not None:
-        need(not refused)
+        need(not rejected)
         for part in value if isinstance(value, tuple) else [value]:
             check_value(part, op, attrs, tensors)
     program.steps.append([name, op, names, attrs])
@@ -802,7 +802,7 @@ def draw_program(number):
     while len(program.steps) < length and tries < 2000:
         tries += 1
         try:
-            try_step(draw, program, refused=False)
+            try_step(draw, program, rejected=False)
         except Unfit:
             pass
     used = {name for _, _, names, _ in program.steps for name in names}
@@ -811,7 +811,7 @@ def draw_program(number):
     program.out = ([name for name in results if name not in used][-3:] or results[-1:])
     for _ in range(100 if number % 12 == 0 else 0):
         try:
-            try_step(draw, program, refused=True)
+            try_step(draw, program, rejected=True)
             break
         except Unfit:
             pass

@@ -2,7 +2,7 @@
 
 #include "golden/random_programs.hpp"
 
-TEST_CASE("in float, random programs have PyTorch's results, gradients and refusals",
+TEST_CASE("in float, random programs have PyTorch's results, gradients and rejections",
           "[golden][random_programs]") {
   golden::check_random_programs();
 }

@@ -192,7 +192,7 @@ TEST_CASE("`./heed train --mine` trains a GPT with the reader's heads and block,
 }
 
 // Their programs take minutes to compile: the target heed_wrong_answers, built by ctest -C All.
-TEST_CASE("each wrong answer is refused", "[lessons][wrong_answers][.]") {
+TEST_CASE("each wrong answer is rejected", "[lessons][wrong_answers][.]") {
   for (const ExerciseFiles& exercise : all_exercises()) {
     const std::string& name = exercise.number;
     const std::map<std::string, std::string> answers = wrong_answers(name);

@@ -16,8 +16,8 @@ from build import JOBS, PROGRAMS
 from confine import confine
 
 # Tests of programs without switches are left out.
-SELECTED = "~[.]" + "".join(f"~[{tag}]" for tag in ("launcher", "lessons", "examples", "mistakes",
-                                                    "floors", "mpi"))
+SELECTED = "~[.]" + "".join(f"~[{tag}]" for tag in ("launcher", "lessons", "examples", "user_errors",
+                                                    "layering", "mpi"))
 CHUNKS = (0.3, 1.5, 5, 15)  # seconds of the first runs of tests; the last run has the others
 LIMITS = ((resource.RLIMIT_AS, 8 << 30), (resource.RLIMIT_FSIZE, 2 << 30), (resource.RLIMIT_CORE, 0))
 

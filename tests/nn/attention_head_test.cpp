@@ -143,7 +143,7 @@ TEST_CASE("heads as wide as the model need a wider output projection", "[nn][att
         "12)");
 }
 
-TEST_CASE("a cache whose size or values were changed is refused", "[nn][attention]") {
+TEST_CASE("a cache whose size or values were changed is rejected", "[nn][attention]") {
   const NoGrad no_grad;
   Parameters parameters;
   Generator generator(1);

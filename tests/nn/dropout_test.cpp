@@ -44,7 +44,7 @@ TEST_CASE("p = 0 keeps every element, p = 1 none", "[nn][dropout]") {
   CHECK(one.state() == state);
 }
 
-TEST_CASE("the Dropout layer refuses what is no probability", "[nn][dropout]") {
+TEST_CASE("the Dropout layer rejects what is no probability", "[nn][dropout]") {
   Generator one(4);
   CHECK(message_of([&] { nn::Dropout(1.5, one); }) == "Dropout: p = 1.5 is not in [0, 1]");
   CHECK(message_of([&] { nn::Dropout(-0.1, one); }) == "Dropout: p = -0.1 is not in [0, 1]");

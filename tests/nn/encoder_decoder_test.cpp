@@ -163,7 +163,7 @@ TEST_CASE("encoder and decoder drop values in every block, and only in training"
   CHECK_FALSE(same_bits(dropped, m(m.x, m.y, {}).value()));
 }
 
-TEST_CASE("sizes and shapes that do not fit are refused", "[nn][encoder][decoder]") {
+TEST_CASE("sizes and shapes that do not fit are rejected", "[nn][encoder][decoder]") {
   const TinyTranslator m;
   Parameters parameters;
   Generator generator(3);

@@ -235,24 +235,24 @@ TEST_CASE("a full cache, the cache of another model, and a cache without NoGrad 
 }
 
 TEST_CASE("invalid configurations throw", "[nn][gpt]") {
-  const auto refused = [](std::size_t nn::GptConfig::*member, std::size_t value) {
+  const auto rejected = [](std::size_t nn::GptConfig::*member, std::size_t value) {
     nn::GptConfig config = small();
     config.*member = value;
     return message_of([&] { Model{config}; });
   };
-  CHECK(refused(&nn::GptConfig::vocab_size, 0) == "Gpt: vocab_size is 0; it must be at least 1");
-  CHECK(refused(&nn::GptConfig::block_size, 0) == "Gpt: block_size is 0; it must be at least 1");
-  CHECK(refused(&nn::GptConfig::layers, 0) == "Gpt: layers is 0; it must be at least 1");
-  CHECK(refused(&nn::GptConfig::heads, 0) == "Gpt: heads is 0; it must be at least 1");
-  CHECK(refused(&nn::GptConfig::embed_dim, 0) == "Gpt: embed_dim is 0; it must be at least 1");
+  CHECK(rejected(&nn::GptConfig::vocab_size, 0) == "Gpt: vocab_size is 0; it must be at least 1");
+  CHECK(rejected(&nn::GptConfig::block_size, 0) == "Gpt: block_size is 0; it must be at least 1");
+  CHECK(rejected(&nn::GptConfig::layers, 0) == "Gpt: layers is 0; it must be at least 1");
+  CHECK(rejected(&nn::GptConfig::heads, 0) == "Gpt: heads is 0; it must be at least 1");
+  CHECK(rejected(&nn::GptConfig::embed_dim, 0) == "Gpt: embed_dim is 0; it must be at least 1");
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / 2;
   for (const auto size : {&nn::GptConfig::vocab_size, &nn::GptConfig::block_size,
                           &nn::GptConfig::layers, &nn::GptConfig::embed_dim})
-    CHECK(refused(size, most).find(" give more than 1e13 parameters") != std::string::npos);
-  CHECK(refused(&nn::GptConfig::heads, 5) == "Gpt: embed_dim 32 must be divisible by heads 5");
+    CHECK(rejected(size, most).find(" give more than 1e13 parameters") != std::string::npos);
+  CHECK(rejected(&nn::GptConfig::heads, 5) == "Gpt: embed_dim 32 must be divisible by heads 5");
 }
 
-TEST_CASE("embed refuses a first position beyond the block size", "[nn][gpt]") {
+TEST_CASE("embed rejects a first position beyond the block size", "[nn][gpt]") {
   const SmallModel small(small_config(5, {6, 8}), 3);
   CHECK(message_of([&] {
           small.gpt.embed(indices_of({1, 1}, {1}), std::size_t(-1));

@@ -79,7 +79,7 @@ TEST_CASE("a parameter keeps its name, its node and its need of a gradient", "[n
   CHECK(max_abs(layer.weight) < 0.2);
 }
 
-TEST_CASE("the functions of fan_in refuse a tensor of fewer than two axes", "[nn][init]") {
+TEST_CASE("the functions of fan_in reject a tensor of fewer than two axes", "[nn][init]") {
   Generator random(5);
   const std::string state = random.state();
   const Tensor bias = tensor_of({3}, {1, 2, 3}).set_name("bias");

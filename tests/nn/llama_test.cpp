@@ -235,7 +235,7 @@ TEST_CASE("variants of attention that do not fit throw", "[nn][attention][llama]
   CHECK(error_of(12, 4, {2, false}) == "");
 }
 
-TEST_CASE("a cache of another width is refused", "[nn][cache][llama]") {
+TEST_CASE("a cache of another width is rejected", "[nn][cache][llama]") {
   const NoGrad no_grad;
   Store store;
   const nn::MultiHeadAttention layer(store.scope(), 8, 4, true, {2, true});

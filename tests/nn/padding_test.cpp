@@ -135,7 +135,7 @@ TEST_CASE("a head takes key_padding too", "[nn][padding]") {
   CHECK(difference(row(y, 1, 3), head(row(x, 1, 3)).value()) == "");
 }
 
-TEST_CASE("a key_padding or mask of another shape is refused", "[nn][padding]") {
+TEST_CASE("a key_padding or mask of another shape is rejected", "[nn][padding]") {
   PaddedStore store;
   const nn::MultiHeadAttention layer(store.scope(), 4, 2);
   const Tensor x = Tensor(ones({2, 3, 4})).set_name("x");

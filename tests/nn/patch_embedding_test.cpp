@@ -46,7 +46,7 @@ TEST_CASE("a patch as large as the image gives one vector, a patch of one pixel 
   CHECK(store.parameters.at("a.weight").shape() == Shape({3, 16}));
 }
 
-TEST_CASE("PatchEmbedding refuses images that cannot be cut, and sizes of 0", "[nn][patches]") {
+TEST_CASE("PatchEmbedding rejects images that cannot be cut, and sizes of 0", "[nn][patches]") {
   PatchStore store;
   const nn::PatchEmbedding layer(store.scope(), 3, 4, 8);
   for (const Shape& shape :
@@ -62,7 +62,7 @@ TEST_CASE("PatchEmbedding refuses images that cannot be cut, and sizes of 0", "[
         "PatchEmbedding: embed_dim must be at least 1");
 }
 
-TEST_CASE("a PatchEmbedding whose patches have too many numbers is refused", "[nn][patch]") {
+TEST_CASE("a PatchEmbedding whose patches have too many numbers is rejected", "[nn][patch]") {
   Parameters parameters;
   Generator generator(1);
   CHECK(message_of([&] {

@@ -45,7 +45,7 @@ TEST_CASE("linear and embedding with weights in BF16 equal those with the same w
   CHECK(same_bits(embedding(tokens, weight.matrix).value(), embedding(tokens, w).value()));
 }
 
-TEST_CASE("weights in BF16 are refused where gradients are recorded, and for other shapes",
+TEST_CASE("weights in BF16 are rejected where gradients are recorded, and for other shapes",
           "[ops][bf16]") {
   const Weight weight(9, 6);
   const Tensor x(random_array({2, 6}, 7));

@@ -103,7 +103,7 @@ TEST_CASE("the mean loss of no elements is NaN, the sum 0", "[ops][loss]") {
   CHECK(bce(Reduction::none)({none, none}).shape() == Shape({0, 3}));
 }
 
-TEST_CASE("the elementwise losses refuse different shapes, and delta must be above 0",
+TEST_CASE("the elementwise losses reject different shapes, and delta must be above 0",
           "[ops][loss]") {
   const Tensor x = Tensor(ones({2, 3})).set_name("prediction"), t(ones({3}));
   const std::string rest = ": input and target need equal shapes: prediction (2, 3), target (3)";

@@ -43,7 +43,7 @@ TEST_CASE("an index out of range throws an error with its value", "[ops][embeddi
         "embedding: the weight must be (V, C): weight (3)");
 }
 
-TEST_CASE("embedding refuses a padding index that is no row", "[ops][embedding]") {
+TEST_CASE("embedding rejects a padding index that is no row", "[ops][embedding]") {
   const Tensor weight(ones({3, 2}));
   for (const std::int64_t padding : {-1, 3})
     CHECK(message_of([&] { embedding(indices_of({1}, {0}), weight, padding); }) ==

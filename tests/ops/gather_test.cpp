@@ -31,7 +31,7 @@ TEST_CASE("the gradients of all uses of an element are added by gather", "[ops][
   CHECK(difference(x.grad(), array_of({2, 3}, {3, 0, 3, 0, 15, 0})) == "");
 }
 
-TEST_CASE("gather refuses wrong shapes and indices, and names them", "[ops][gather]") {
+TEST_CASE("gather rejects wrong shapes and indices, and names them", "[ops][gather]") {
   const Tensor x = Tensor(table).set_name("table");
   CHECK(message_of([&] { gather(x, 1, indices({2})); }) ==
         "gather: the indices (2) need as many axes as table (2, 3), at least one");
@@ -89,7 +89,7 @@ TEST_CASE("the first element of topk is max, and its index argmax", "[ops][topk]
   }
 }
 
-TEST_CASE("topk refuses a k above the size, and a scalar", "[ops][topk]") {
+TEST_CASE("topk rejects a k above the size, and a scalar", "[ops][topk]") {
   CHECK(message_of([] { topk(Tensor(table), 4); }) ==
         "topk: k = 4 must be from 0 to the size of axis -1 of x (2, 3)");
   CHECK(message_of([] { topk(Tensor(table), 3, 0); }) ==

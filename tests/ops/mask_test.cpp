@@ -106,7 +106,7 @@ TEST_CASE("dropout throws for a probability outside 0 to 1", "[ops][mask]") {
         "dropout: p = nan for x (2, 3) is not in [0, 1]");
 }
 
-TEST_CASE("future_mask refuses sizes whose product overflows and takes any number of past keys",
+TEST_CASE("future_mask rejects sizes whose product overflows and takes any number of past keys",
           "[ops][mask]") {
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
   CHECK(message_of([] { future_mask(std::size_t{1} << 32, std::size_t{1} << 32); }) ==

@@ -177,7 +177,7 @@ TEST_CASE("cosine_similarity throws for shapes that do not fit", "[ops][normaliz
         "cosine_similarity: axis 1 is out of range for the broadcast shape (3); use -1 to 0");
 }
 
-TEST_CASE("norms and cosine similarity refuse a negative eps and NaN", "[ops][normalize]") {
+TEST_CASE("norms and cosine similarity reject a negative eps and NaN", "[ops][normalize]") {
   const Tensor x(ones({2, 2}));
   for (const auto& [eps, text] : {std::pair{-1.0, "-1"}, {std::nan(""), "nan"}}) {
     const std::string error = std::string(": eps is ") + text + "; give 0 or more";

@@ -51,7 +51,7 @@ TEST_CASE("rms_norm of zeros is zero, and scaling x does not change it", "[ops][
         "");
 }
 
-TEST_CASE("rms_norm refuses shapes that do not fit", "[ops][rms_norm]") {
+TEST_CASE("rms_norm rejects shapes that do not fit", "[ops][rms_norm]") {
   const Tensor x(ones({2, 3})), weight = Tensor(ones({2})).set_name("weight");
   for (const auto& call : std::vector<std::function<void()>>{[&] { rms_norm(x, {2}); },
                                                              [&] { rms_norm(x, {3}, weight); }}) {

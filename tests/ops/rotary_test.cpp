@@ -116,7 +116,7 @@ TEST_CASE("rotary_embedding of arrays without elements is empty", "[ops][rotary]
     CHECK(str(rotary_embedding(Tensor(zeros(shape)), 2).shape()) == str(shape));
 }
 
-TEST_CASE("rotary_embedding refuses widths, heads and bases that do not fit", "[ops][rotary]") {
+TEST_CASE("rotary_embedding rejects widths, heads and bases that do not fit", "[ops][rotary]") {
   const auto error_of = [](const Shape& shape, std::size_t heads, double base = 10000) {
     return message_of([&] { rotary_embedding(Tensor(zeros(shape)), heads, 0, base); });
   };

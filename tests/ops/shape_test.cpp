@@ -265,7 +265,7 @@ TEST_CASE("split throws for sizes that do not add up", "[ops][shape]") {
         "split: axis 2 is out of range for x (2, 3); use -2 to 1");
 }
 
-TEST_CASE("sizes whose sum or product overflows are refused", "[ops][shape]") {
+TEST_CASE("sizes whose sum or product overflows are rejected", "[ops][shape]") {
   const Tensor x(zeros({4}));
   const std::int64_t quarter = std::int64_t{1} << 62, root = std::int64_t{1} << 32;
   CHECK(message_of([&] {

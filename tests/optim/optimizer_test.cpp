@@ -259,7 +259,7 @@ TEST_CASE("set_state rejects a state that does not fit and changes nothing", "[o
   CHECK(optimizer.state().step == longest.step);
 }
 
-TEST_CASE("a state of parameters with one name is refused", "[optim][state]") {
+TEST_CASE("a state of parameters with one name is rejected", "[optim][state]") {
   std::vector<Tensor> p = two_parameters();
   p[1].set_name(p[0].name());
   const AdamW optimizer(p, {});
@@ -267,7 +267,7 @@ TEST_CASE("a state of parameters with one name is refused", "[optim][state]") {
         "optimizer state: two parameters have the name 'w'; give each its own");
 }
 
-TEST_CASE("a step refuses parameters and gradients whose shape was changed, and changes nothing",
+TEST_CASE("a step rejects parameters and gradients whose shape was changed, and changes nothing",
           "[optim]") {
   std::vector<Tensor> p = two_parameters();
   AdamW adam(p, {});
@@ -342,7 +342,7 @@ TEST_CASE("a parameter without a name can be trained, but its state cannot be sa
   CHECK(message_of([&] { plain.state(); }) == error);
 }
 
-TEST_CASE("an optimizer refuses an empty list, an undefined tensor and one that occurs twice",
+TEST_CASE("an optimizer rejects an empty list, an undefined tensor and one that occurs twice",
           "[optim]") {
   const Tensor w = tensor_of({2}, {1, 2}).set_name("w"), copy = w;
   CHECK(message_of([] { Sgd({}); }) == "Sgd: the list of parameters is empty");
@@ -353,7 +353,7 @@ TEST_CASE("an optimizer refuses an empty list, an undefined tensor and one that 
         }) == "AdamW: parameter 2, w (2), occurs twice");
 }
 
-TEST_CASE("an optimizer refuses the result of an operation and names its place", "[optim]") {
+TEST_CASE("an optimizer rejects the result of an operation and names its place", "[optim]") {
   const Tensor w = tensor_of({2}, {1, 2});
   const int made = __LINE__ + 1;
   const Tensor y = w * 2.0;
@@ -384,7 +384,7 @@ TEST_CASE("two optimizers with a common parameter both change it", "[optim]") {
   CHECK(difference(w, array_of({1}, {0.5})) == "");
 }
 
-TEST_CASE("set_lr refuses a negative rate and NaN, and keeps the old rate", "[optim]") {
+TEST_CASE("set_lr rejects a negative rate and NaN, and keeps the old rate", "[optim]") {
   AdamW adamw(two_parameters());
   Sgd sgd(two_parameters());
   for (optim::Optimizer* const optimizer :

@@ -131,7 +131,7 @@ TEST_CASE("next_token_loss and masked_token_loss reject tokens they cannot predi
         "masked_token_loss: every input token is the mask token");
 }
 
-TEST_CASE("masked_token_loss refuses a causal model, and ablate an empty loss",
+TEST_CASE("masked_token_loss rejects a causal model, and ablate an empty loss",
           "[study][ablation]") {
   const RandomModel model(true, 7);
   CHECK_THROWS_WITH(masked_token_loss(model.gpt, indices_of({1, 2}, {1, 2}), 0),

@@ -83,7 +83,7 @@ TEST_CASE("the last row of the logit lens is the model's prediction", "[study][r
   CHECK(difference(Array(xt::view(lens, 1)), Array(xt::view(expected, 0)), 1e-3) != "");
 }
 
-TEST_CASE("record_forward and loss_at refuse wrong shapes", "[study][record]") {
+TEST_CASE("record_forward and loss_at reject wrong shapes", "[study][record]") {
   const RandomModel small(true, 7);
   CHECK_THROWS_WITH(record_forward(small.gpt, indices_of({2, 2}, {0, 1, 2, 3})),
                     "record_forward: tokens must be (1, T), got (2, 2)");
@@ -92,7 +92,7 @@ TEST_CASE("record_forward and loss_at refuse wrong shapes", "[study][record]") {
   CHECK_THROWS_WITH(loss_at(record, 0, -100), "loss_at: target -100 is not one of the 5 tokens");
 }
 
-TEST_CASE("weight_gradients refuses the loss of another record", "[study][record]") {
+TEST_CASE("weight_gradients rejects the loss of another record", "[study][record]") {
   const SmallModel small(small_config(5, {6, 8}), 3);
   const ForwardRecord record = record_forward(small.gpt, tokens);
   const ForwardRecord other = record_forward(small.gpt, tokens);
@@ -102,7 +102,7 @@ TEST_CASE("weight_gradients refuses the loss of another record", "[study][record
                     "it from record.logits");
 }
 
-TEST_CASE("logit_lens refuses the record of a model with another vocabulary", "[study][record]") {
+TEST_CASE("logit_lens rejects the record of a model with another vocabulary", "[study][record]") {
   const SmallModel small(small_config(5, {6, 8}), 3), large(small_config(7, {6, 8}), 3);
   CHECK_THROWS_WITH(logit_lens(large.gpt, record_forward(small.gpt, tokens)),
                     "logit_lens: the record has logits of 5 tokens, and the model has 7; give the "

@@ -392,7 +392,7 @@ TEST_CASE("nearest excludes the point itself and returns the first on a tie", "[
   CHECK(nearest(d, 1, {1}) == 1);
 }
 
-TEST_CASE("the parts of t-SNE refuse arrays of other shapes", "[study][tsne]") {
+TEST_CASE("the parts of t-SNE reject arrays of other shapes", "[study][tsne]") {
   const Doubles square = Doubles::from_shape({3, 3}), points = Doubles::from_shape({3, 2});
   CHECK(message_of([&] { kl_divergence(square, points); }) ==
         "kl_divergence: P (3, 3) and Q (3, 2) must have one shape");

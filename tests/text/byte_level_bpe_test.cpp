@@ -1,4 +1,4 @@
-// byte_level_bpe_test.cpp: GPT-2's tokenizer: chunks, merges, special tokens, refused files.
+// byte_level_bpe_test.cpp: GPT-2's tokenizer: chunks, merges, special tokens, rejected files.
 
 #include "text/byte_level_bpe.hpp"
 
@@ -24,11 +24,11 @@ const std::string merges = "#version: 0.2\na b\nĠ ab\nc d\nab cd\n";
 
 ByteLevelBpe bpe() { return ByteLevelBpe::from_contents(vocab, merges); }
 
-std::string refusal(const std::string& vocab_json, const std::string& merges_txt = "") {
+std::string rejection(const std::string& vocab_json, const std::string& merges_txt = "") {
   return message_of([&] { ByteLevelBpe::from_contents(vocab_json, merges_txt); });
 }
 
-std::string merge_refusal(const std::string& merges_txt) { return refusal(vocab, merges_txt); }
+std::string merge_rejection(const std::string& merges_txt) { return rejection(vocab, merges_txt); }
 
 }  // namespace
 
@@ -102,7 +102,7 @@ TEST_CASE("chunks are those of GPT-2's regular expression", "[text][byte_level_b
   CHECK(chunks("").empty());
 }
 
-TEST_CASE("a text that is not UTF-8 is refused with the byte", "[text][byte_level_bpe]") {
+TEST_CASE("a text that is not UTF-8 is rejected with the byte", "[text][byte_level_bpe]") {
   CHECK(message_of([] { bpe().encode("ab\xff"); }) ==
         "encode: the text is not UTF-8 at byte 2 (0xff); convert it with iconv -t UTF-8");
   CHECK(message_of([] { bpe().encode("ab x"); }) ==
@@ -110,63 +110,63 @@ TEST_CASE("a text that is not UTF-8 is refused with the byte", "[text][byte_leve
   CHECK(message_of([] { bpe().decode({14}); }) == "id 14 is not in the vocabulary of 14 tokens");
 }
 
-TEST_CASE("a vocab.json with wrong ids is refused with its entry", "[text][byte_level_bpe]") {
-  CHECK(refusal(R"({"a": 0, "b": 2})") ==
+TEST_CASE("a vocab.json with wrong ids is rejected with its entry", "[text][byte_level_bpe]") {
+  CHECK(rejection(R"({"a": 0, "b": 2})") ==
         "vocab.json: entry 2, 'b', has the id 2, but 2 tokens must have the ids 0 to 1 without "
         "holes");
-  CHECK(refusal(R"({"a": 0, "b": 0})") ==
+  CHECK(rejection(R"({"a": 0, "b": 0})") ==
         "vocab.json: entries 1 and 2, 'a' and 'b', both have the id 0; ids must be distinct");
-  CHECK(refusal(R"({"a": 0, "b": 1, "a": 2})") ==
+  CHECK(rejection(R"({"a": 0, "b": 1, "a": 2})") ==
         "vocab.json: entries 1 and 3 are both 'a'; tokens must be distinct");
-  CHECK(refusal(R"({"a": -1})") ==
+  CHECK(rejection(R"({"a": -1})") ==
         "vocab.json: entry 1, 'a': the id must be a whole number below the number of tokens, not "
         "-1");
   for (const std::string value : {"0.5", "1e3", "true", "null", "\"0\"", "[0]", "{}", "4294967296"})
-    CHECK(refusal("{\"a\": " + value + "}").find("vocab.json: entry 1, 'a': the id must") == 0);
+    CHECK(rejection("{\"a\": " + value + "}").find("vocab.json: entry 1, 'a': the id must") == 0);
 }
 
-TEST_CASE("what is no vocab.json is refused in one line", "[text][byte_level_bpe]") {
-  CHECK(refusal("") ==
+TEST_CASE("what is no vocab.json is rejected in one line", "[text][byte_level_bpe]") {
+  CHECK(rejection("") ==
         "vocab.json: not valid JSON in UTF-8 at byte 1, after 0 tokens; download the "
         "file again");
-  CHECK(refusal("{}") == "vocab.json: has no tokens; download the file again");
-  CHECK(refusal("7") == "vocab.json: must be an object that maps tokens to their ids, not 7");
-  CHECK(refusal("[\"a\"]") ==
+  CHECK(rejection("{}") == "vocab.json: has no tokens; download the file again");
+  CHECK(rejection("7") == "vocab.json: must be an object that maps tokens to their ids, not 7");
+  CHECK(rejection("[\"a\"]") ==
         "vocab.json: must be an object that maps tokens to their ids, not a list");
-  CHECK(refusal(std::string(1000000, '[')) ==
+  CHECK(rejection(std::string(1000000, '[')) ==
         "vocab.json: must be an object that maps tokens to their ids, not a list");
-  CHECK(refusal("{\"a\":" + std::string(1000000, '{')).find("entry 1, 'a': the id must") !=
+  CHECK(rejection("{\"a\":" + std::string(1000000, '{')).find("entry 1, 'a': the id must") !=
         std::string::npos);
-  CHECK(refusal(R"({"a": 0, "b")") ==
+  CHECK(rejection(R"({"a": 0, "b")") ==
         "vocab.json: not valid JSON in UTF-8 at byte 13, after 2 tokens; download the file again");
-  CHECK(refusal("{\"\xff\": 0}") ==
+  CHECK(rejection("{\"\xff\": 0}") ==
         "vocab.json: not valid JSON in UTF-8 at byte 3, after 0 tokens; download the file again");
-  CHECK(refusal(std::string("{\"a\": 0}\0", 9)) ==
+  CHECK(rejection(std::string("{\"a\": 0}\0", 9)) ==
         "vocab.json: has a zero byte at 8; download the file again");
-  CHECK(refusal(R"({"": 0})") == "vocab.json: entry 1 is an empty token");
-  CHECK(refusal(R"({"a b": 0})") ==
+  CHECK(rejection(R"({"": 0})") == "vocab.json: entry 1 is an empty token");
+  CHECK(rejection(R"({"a b": 0})") ==
         "vocab.json: id 0: 'a b' has the character U+0020, which stands for no byte");
-  CHECK(refusal(R"({"中": 0})") ==
+  CHECK(rejection(R"({"中": 0})") ==
         "vocab.json: id 0: '中' has the character U+4E2D, which stands for no byte");
 }
 
-TEST_CASE("a merge of unknown parts or out of order is refused with its line",
+TEST_CASE("a merge of unknown parts or out of order is rejected with its line",
           "[text][byte_level_bpe]") {
-  CHECK(merge_refusal("a b\na x\n") == "merges.txt: line 2: 'x' is not a token of vocab.json");
-  CHECK(merge_refusal("a b\nb a\n") == "merges.txt: line 2: 'ba' is not a token of vocab.json");
-  CHECK(merge_refusal("#version: 0.2\nĠ ab\na b\n") ==
+  CHECK(merge_rejection("a b\na x\n") == "merges.txt: line 2: 'x' is not a token of vocab.json");
+  CHECK(merge_rejection("a b\nb a\n") == "merges.txt: line 2: 'ba' is not a token of vocab.json");
+  CHECK(merge_rejection("#version: 0.2\nĠ ab\na b\n") ==
         "merges.txt: line 2: no earlier line makes 'ab'; merges must be in the order of training");
-  CHECK(merge_refusal("c d\na b\n") ==
+  CHECK(merge_rejection("c d\na b\n") ==
         "merges.txt: line 2: makes token 5 after token 7; merges must be in the order of training, "
         "which is that of the ids");
-  CHECK(merge_refusal("a b\nc d\na b\n") ==
+  CHECK(merge_rejection("a b\nc d\na b\n") ==
         "merges.txt: the merges 1 and 3 are the same; each pair may be merged once");
   for (const std::string line : {"ab", "a b c", " a", "a ", "", "a  b"})
-    CHECK(merge_refusal(line + "\na b\n") ==
+    CHECK(merge_rejection(line + "\na b\n") ==
           "merges.txt: line 1: '" + line + "' must be two tokens, separated by one space");
-  CHECK(merge_refusal("a\tb") ==
+  CHECK(merge_rejection("a\tb") ==
         "merges.txt: line 1: 'a\\tb' must be two tokens, separated by one space");
-  CHECK(merge_refusal("a \xff") == "merges.txt: line 1: '\\xff' is not UTF-8");
+  CHECK(merge_rejection("a \xff") == "merges.txt: line 1: '\\xff' is not UTF-8");
 }
 
 TEST_CASE("lines of merges can end in a carriage return, and the last one in nothing",
@@ -177,15 +177,15 @@ TEST_CASE("lines of merges can end in a carriage return, and the last one in not
   CHECK(read.encode("abcd") == Ids{8});
 }
 
-TEST_CASE("merges that were cut off are refused with a token that they do not make",
+TEST_CASE("merges that were cut off are rejected with a token that they do not make",
           "[text][byte_level_bpe]") {
-  CHECK(merge_refusal("") ==
+  CHECK(merge_rejection("") ==
         "merges.txt: no line makes 4 of the tokens, such as 'ab', id 5; "
         "download the file again");
-  CHECK(merge_refusal("a b\nĠ ab\n") ==
+  CHECK(merge_rejection("a b\nĠ ab\n") ==
         "merges.txt: no line makes 2 of the tokens, such as 'cd', "
         "id 7; download the file again");
-  CHECK(refusal(R"({"a": 0, "<pad>": 1, "[MASK]": 2})").empty());
+  CHECK(rejection(R"({"a": 0, "<pad>": 1, "[MASK]": 2})").empty());
 }
 
 TEST_CASE("load names the files", "[text][byte_level_bpe]") {

@@ -197,16 +197,16 @@ TEST_CASE("a token is never longer than 128 bytes", "[text][byte_pairs]") {
         "byte pairs: merge 7 makes a token of 256 bytes; give at most 128");
 }
 
-TEST_CASE("invalid merges and sizes are refused", "[text][byte_pairs]") {
-  const auto refused = [](const Merges& merges) { return message_of([&] { BytePairs{merges}; }); };
+TEST_CASE("invalid merges and sizes are rejected", "[text][byte_pairs]") {
+  const auto rejected = [](const Merges& merges) { return message_of([&] { BytePairs{merges}; }); };
   const std::string reason =
       "; it must join two of the 257 tokens before it, and differ from all "
       "merges before it";
-  CHECK(refused({{97, 98}, {257, 1}}) == "byte pairs: merge 1 is 257 1" + reason);
-  CHECK(refused({{97, 98}, {1, 257}}) == "byte pairs: merge 1 is 1 257" + reason);
-  CHECK(refused({{97, 98}, {-1, 1}}) == "byte pairs: merge 1 is -1 1" + reason);
-  CHECK(refused({{97, 98}, {97, 98}}) == "byte pairs: merge 1 is 97 98" + reason);
-  CHECK(refused({{97, 98}, {256, 256}}).empty());
+  CHECK(rejected({{97, 98}, {257, 1}}) == "byte pairs: merge 1 is 257 1" + reason);
+  CHECK(rejected({{97, 98}, {1, 257}}) == "byte pairs: merge 1 is 1 257" + reason);
+  CHECK(rejected({{97, 98}, {-1, 1}}) == "byte pairs: merge 1 is -1 1" + reason);
+  CHECK(rejected({{97, 98}, {97, 98}}) == "byte pairs: merge 1 is 97 98" + reason);
+  CHECK(rejected({{97, 98}, {256, 256}}).empty());
   CHECK(message_of([] { BytePairs({}).bytes(256); }) ==
         "byte pairs: id 256 is not one of the 256 tokens");
   CHECK(message_of([] {

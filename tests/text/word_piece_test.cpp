@@ -1,4 +1,4 @@
-// word_piece_test.cpp: BERT's tokenizer: normalization, words, pieces, special tokens, refused
+// word_piece_test.cpp: BERT's tokenizer: normalization, words, pieces, special tokens, rejected
 // files.
 
 #include "heed/text/word_piece.hpp"
@@ -27,7 +27,7 @@ WordPiece pieces() { return WordPiece::from_contents(vocab); }
 std::string normalized(const std::string& text) { return WordPiece::normalized(text); }
 Words words(const std::string& text) { return WordPiece::words_of(text); }
 
-std::string refusal(const std::string& text) {
+std::string rejection(const std::string& text) {
   return message_of([&] { WordPiece::from_contents(text); });
 }
 
@@ -131,15 +131,16 @@ TEST_CASE("words end at white space and at punctuation", "[text][word_piece]") {
   CHECK(words("  ") == Words{});
 }
 
-TEST_CASE("a bad vocab.txt is refused in one line with its line number", "[text][word_piece]") {
-  CHECK(refusal("") ==
+TEST_CASE("a bad vocab.txt is rejected in one line with its line number", "[text][word_piece]") {
+  CHECK(rejection("") ==
         "vocab.txt: has no token [PAD] among its 0 lines; give the vocab.txt of a BERT "
         "model");
-  CHECK(refusal("[PAD]\n[UNK]\n[CLS]\n[SEP]\n").find("vocab.txt: has no token [MASK] among") == 0);
-  CHECK(refusal(special + "a\n\nb\n") == "vocab.txt: line 7 is empty; each line must be a token");
-  CHECK(refusal(special + "a\nb\na\n") ==
+  CHECK(rejection("[PAD]\n[UNK]\n[CLS]\n[SEP]\n").find("vocab.txt: has no token [MASK] among") ==
+        0);
+  CHECK(rejection(special + "a\n\nb\n") == "vocab.txt: line 7 is empty; each line must be a token");
+  CHECK(rejection(special + "a\nb\na\n") ==
         "vocab.txt: lines 6 and 8 are both 'a'; tokens must be distinct");
-  CHECK(refusal(special + "a\xff\n") == "vocab.txt: line 6, 'a\\xff', is not UTF-8");
+  CHECK(rejection(special + "a\xff\n") == "vocab.txt: line 6, 'a\\xff', is not UTF-8");
   CHECK(message_of([] { pieces().piece(19); }) == "id 19 is not in the vocabulary of 19 tokens");
   CHECK(message_of([] { pieces().encode("a\xc3"); }) ==
         "encode: the text is not UTF-8 at byte 1 (0xc3); convert it with iconv -t UTF-8");

@@ -63,29 +63,29 @@ TEST_CASE("with weights in BF16, the loss of a trained model changes by less tha
 }
 
 TEST_CASE("the error of a damaged vocabulary contains the file name", "[train][loaded_model]") {
-  const auto refused = [&](const std::string& unit, const std::string& values) {
+  const auto rejected = [&](const std::string& unit, const std::string& values) {
     SafetensorsFile file;
     file.path = "m";
     file.metadata = {{"vocabulary.unit", unit}, {"vocabulary.tokens", values}};
     const ModelFile model(std::move(file));
     return message_of([&] { model.vocabulary(); });
   };
-  CHECK(refused("word", "b a") ==
+  CHECK(rejected("word", "b a") ==
         "m: vocabulary: word 1 is 'a' after 'b'; words must be strictly increasing");
-  CHECK(refused("word", "a  b") ==
+  CHECK(rejected("word", "a  b") ==
         "m: vocabulary: word 1 is ''; words must be nonempty and without white space");
-  CHECK(refused("word", "a \xff").rfind("m: ", 0) == 0);
-  CHECK(refused("code_point", "a") == "m: metadata 'vocabulary.tokens' is damaged");
-  CHECK(refused("byte_pair", "") == "");
-  CHECK(refused("byte_pair", "97 98 256 99") == "");
-  CHECK(refused("byte_pair", "97 98 99") ==
+  CHECK(rejected("word", "a \xff").rfind("m: ", 0) == 0);
+  CHECK(rejected("code_point", "a") == "m: metadata 'vocabulary.tokens' is damaged");
+  CHECK(rejected("byte_pair", "") == "");
+  CHECK(rejected("byte_pair", "97 98 256 99") == "");
+  CHECK(rejected("byte_pair", "97 98 99") ==
         "m: metadata 'vocabulary.tokens' has 3 numbers; byte pairs need two for each merge");
   CHECK(
-      refused("byte_pair", "97 256") ==
+      rejected("byte_pair", "97 256") ==
       "m: byte pairs: merge 0 is 97 256; it must join two of the 256 tokens before it, and differ "
       "from all merges before it");
-  CHECK(refused("byte_pair", "a b") == "m: metadata 'vocabulary.tokens' is damaged");
-  CHECK(refused("letter", "1") ==
+  CHECK(rejected("byte_pair", "a b") == "m: metadata 'vocabulary.tokens' is damaged");
+  CHECK(rejected("letter", "1") ==
         "m: metadata 'vocabulary.unit' is 'letter', none of byte, byte_level_bpe, byte_pair, "
         "code_point, word and word_piece");
 }

@@ -233,9 +233,10 @@ TEST_CASE("a step that failed leaves no gradients and no sums for the next step"
   CHECK(failures > 0);
 }
 
-TEST_CASE("the trainer refuses shards and processes that do not fit", "[train][processes]") {
+TEST_CASE("the trainer rejects shards and processes that do not fit", "[train][processes]") {
   const Text text;
-  const auto refused = [&](std::size_t shards, std::size_t batch_size, Communicator* communicator) {
+  const auto rejected = [&](std::size_t shards, std::size_t batch_size,
+                            Communicator* communicator) {
     TrainOptions options = sharded(shards, 0);
     options.batch_size = batch_size;
     Distribution distribution;
@@ -243,14 +244,14 @@ TEST_CASE("the trainer refuses shards and processes that do not fit", "[train][p
     return message_of(
         [&] { DataParallel(text.corpus, small_config(text), options, distribution); });
   };
-  CHECK(refused(3, 9, nullptr) ==
+  CHECK(rejected(3, 9, nullptr) ==
         "Trainer: 3 shards: give a power of two that divides batch_size 9");
-  CHECK(refused(8, 12, nullptr) ==
+  CHECK(rejected(8, 12, nullptr) ==
         "Trainer: 8 shards: give a power of two that divides batch_size 12");
-  CHECK(refused(1, 8, nullptr) == "DataParallel: 1 shard: use Trainer");
+  CHECK(rejected(1, 8, nullptr) == "DataParallel: 1 shard: use Trainer");
   SharedMemory memory(4);
   SharedMemoryCommunicator communicator(memory, 0);
-  CHECK(refused(2, 8, &communicator) ==
+  CHECK(rejected(2, 8, &communicator) ==
         "Trainer: 4 processes: give a power of two up to 2, the number of shards");
   TrainOptions one = sharded(1, 0);
   Distribution distribution;

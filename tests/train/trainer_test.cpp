@@ -212,41 +212,41 @@ TEST_CASE("a loss of NaN throws Diverged and leaves the weights unchanged", "[tr
 
 TEST_CASE("the constructor of Trainer throws for invalid options", "[train][trainer]") {
   const Text text;
-  const auto refused = [&](const TrainOptions& options, std::size_t block_size = 12) {
+  const auto rejected = [&](const TrainOptions& options, std::size_t block_size = 12) {
     nn::GptConfig config = small_config(text);
     config.block_size = block_size;
     return message_of([&] { Trainer(text.corpus, config, options); });
   };
   TrainOptions options = few_steps(10);
   options.log_every = 0;
-  CHECK(refused(options) == "Trainer: log_every must be at least 1");
+  CHECK(rejected(options) == "Trainer: log_every must be at least 1");
   options = few_steps(10);
   options.eval_every = 0;
-  CHECK(refused(options) == "Trainer: eval_every must be at least 1");
+  CHECK(rejected(options) == "Trainer: eval_every must be at least 1");
   options = few_steps(10);
   options.eval_batches = 0;
-  CHECK(refused(options) == "Trainer: eval_batches 0 must be from 1 to 1000000000");
+  CHECK(rejected(options) == "Trainer: eval_batches 0 must be from 1 to 1000000000");
   options.eval_batches = static_cast<std::size_t>(-1);
-  CHECK(refused(options) == "Trainer: eval_batches -1 must be from 1 to 1000000000");
+  CHECK(rejected(options) == "Trainer: eval_batches -1 must be from 1 to 1000000000");
   options = few_steps(10);
   options.clip = -1;
-  CHECK(refused(options) == "Trainer: clip -1 must be 0 or more");
+  CHECK(rejected(options) == "Trainer: clip -1 must be 0 or more");
   options = few_steps(10);
   options.warmup = -1;
-  CHECK(refused(options) == "Trainer: warmup -1 must be 0 or more");
+  CHECK(rejected(options) == "Trainer: warmup -1 must be 0 or more");
   options = few_steps(10);
   options.decay_steps = -1;
-  CHECK(refused(options) == "Trainer: decay_steps -1 must be 0 or more");
+  CHECK(rejected(options) == "Trainer: decay_steps -1 must be 0 or more");
   options = few_steps(10);
   options.shards = 2;
-  CHECK(refused(options) == "Trainer: 2 shards: use DataParallel for more than 1");
+  CHECK(rejected(options) == "Trainer: 2 shards: use DataParallel for more than 1");
   options = few_steps(10);
   options.beta1 = 1;
-  CHECK(refused(options) == "AdamW: beta1 1 must be in [0, 1)");
-  CHECK(has(refused(few_steps(10), 200), "validation"));  // the smaller of the two splits
+  CHECK(rejected(options) == "AdamW: beta1 1 must be in [0, 1)");
+  CHECK(has(rejected(few_steps(10), 200), "validation"));  // the smaller of the two splits
 }
 
-TEST_CASE("restore refuses impossible counts and sums", "[train][trainer]") {
+TEST_CASE("restore rejects impossible counts and sums", "[train][trainer]") {
   Run run(few_steps(10));
   run.steps(3);
   const auto error_with = [&](const auto& change) {

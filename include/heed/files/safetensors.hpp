@@ -69,7 +69,7 @@ struct NotSafetensors : Error {
 // Throws Error `PATH: reason`. The reason contains "truncated" for a file that is shorter than its
 // header says, "checksum" for a file that changed after it was saved, "not a safetensors file"
 // (NotSafetensors), or is the operating system's message, such as "No such file or directory". A
-// file larger than the usable memory is refused before memory is allocated.
+// file larger than the usable memory is rejected before memory is allocated.
 SafetensorsFile read_safetensors(const std::filesystem::path& path);
 
 // Describes x for write_safetensors: dtype F64 if Real is double, else F32. The result points to

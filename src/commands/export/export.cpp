@@ -76,7 +76,7 @@ int run(const ExportCommand& command) {
   std::error_code ignored;  // ignored here: creating the folder reports the error
   const bool is_new = !fs::exists(command.folder, ignored);
   make_folder(command.folder, "give another folder");
-  RunLock lock(command.folder, "give another folder");  // of two exports, one is refused
+  RunLock lock(command.folder, "give another folder");  // of two exports, one is rejected
   lock.acquire();
   check_new_folder(command.folder);  // again: another export may have ended since
   for (const char* name : export_files) remove_stale_temporaries(fs::path(command.folder) / name);

@@ -51,7 +51,7 @@ void declare_flags(Flags& flags, ImportCommand& c) {
 // Reads and checks everything before creating the run's folder, so that a failure writes no file.
 int run(const ImportCommand& command) {
   const RunFolder folder{command.out.empty() ? default_folder(command.folder) : command.out};
-  RunWriter writer(folder, command.replace ? OldRun::replace : OldRun::refuse,
+  RunWriter writer(folder, command.replace ? OldRun::replace : OldRun::reject,
                    "another --out keeps both");
   writer.open();
   const ImportedModel imported(command.folder);

@@ -142,14 +142,14 @@ std::string plot_folder(const LookCommand& command, const std::string& name,
   const std::filesystem::path csv = folder / (name + ".csv"), script = folder / (name + ".gp"),
                               picture = folder / (name + ".svg");
   for (const auto& file : {csv, script, picture}) static_cast<void>(AtomicFile(file));
-  const auto refuse_unless = [](bool is_own, const std::filesystem::path& file) {
+  const auto reject_unless = [](bool is_own, const std::filesystem::path& file) {
     if (!is_own)
       throw_error(file.string(),
                   ": exists and is not a plot of heed look; give another --out, or remove it");
   };
-  refuse_unless(is_free(csv, columns + "\n"), csv);
-  refuse_unless(is_free(script, "# Draws "), script);
-  refuse_unless(std::filesystem::exists(script) || is_missing_or_empty(picture), picture);
+  reject_unless(is_free(csv, columns + "\n"), csv);
+  reject_unless(is_free(script, "# Draws "), script);
+  reject_unless(std::filesystem::exists(script) || is_missing_or_empty(picture), picture);
   return folder.string();
 }
 

@@ -51,7 +51,7 @@ struct Run {
   RunWriter writer{folder,
                    command.resume    ? OldRun::resume
                    : command.replace ? OldRun::replace
-                                     : OldRun::refuse,
+                                     : OldRun::reject,
                    "--resume continues that run, another --out keeps both"};
   std::optional<ModelFile> checkpoint = {}, initial = {};
   std::unique_ptr<Trainer> trainer = {};

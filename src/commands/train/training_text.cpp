@@ -78,7 +78,7 @@ std::string TrainingText::name() const {
 }
 
 void TrainingText::read() {
-  std::error_code other;  // a file that read_text() refuses, or standard input
+  std::error_code other;  // a file that read_text() rejects, or standard input
   const auto bytes = std::filesystem::file_size(path, other);
   if (!other && bytes > usable_memory())
     throw_error(path, ": has ", grouped(static_cast<double>(bytes)), " bytes, but only ",

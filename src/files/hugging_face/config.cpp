@@ -68,7 +68,7 @@ class Config {
                 "; heed has gelu, gelu_new and gelu_pytorch_tanh");
   }
 
-  // Refuses a key whose value changes the arithmetic, unless it has the only supported value.
+  // Rejects a key whose value changes the arithmetic, unless it has the only supported value.
   void require(const char* key, const Json& supported) const {
     if (!has(key) || json_.at(key) == supported) return;
     throw_error(file(), ": '", key, "' is ", short_text(json_.at(key)), "; heed supports only ",

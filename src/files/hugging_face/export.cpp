@@ -69,21 +69,21 @@ std::vector<StoredTensor> gpt2_tensors(const Parameters& parameters, nn::GptConf
 void check_export(const nn::GptConfig& c, ExportFormat format, SourceLocation location) {
   const CallSite site(location);
   if (format == ExportFormat::pytorch) return;
-  const auto refuse_if = [&](bool condition, const char* what) {
+  const auto reject_if = [&](bool condition, const char* what) {
     if (condition) throw_unsupported(format, what);
   };
-  refuse_if(!c.causal, "bidirectional attention");
-  refuse_if(c.post_norm, "post-norm blocks");
-  refuse_if(c.masked_lm_head, "masked-LM head");
-  refuse_if(c.token_types != 0, "token types");
-  refuse_if(c.norm == nn::NormKind::rms, "RMSNorm");
-  refuse_if(c.positions == nn::PositionKind::rotary, "rotary positions");
-  refuse_if(c.mlp == nn::MlpKind::swiglu, "SwiGLU");
-  refuse_if(c.kv_width() != c.embed_dim, "grouped queries");
+  reject_if(!c.causal, "bidirectional attention");
+  reject_if(c.post_norm, "post-norm blocks");
+  reject_if(c.masked_lm_head, "masked-LM head");
+  reject_if(c.token_types != 0, "token types");
+  reject_if(c.norm == nn::NormKind::rms, "RMSNorm");
+  reject_if(c.positions == nn::PositionKind::rotary, "rotary positions");
+  reject_if(c.mlp == nn::MlpKind::swiglu, "SwiGLU");
+  reject_if(c.kv_width() != c.embed_dim, "grouped queries");
   if (format != ExportFormat::nanogpt) return;
-  refuse_if(c.gelu == Gelu::tanh, "tanh approximation of GELU");
-  refuse_if(c.norm_eps != nn::GptConfig().norm_eps, "epsilon of norms except 1e-5");
-  refuse_if(!c.tied, "output layer of its own weights");
+  reject_if(c.gelu == Gelu::tanh, "tanh approximation of GELU");
+  reject_if(c.norm_eps != nn::GptConfig().norm_eps, "epsilon of norms except 1e-5");
+  reject_if(!c.tied, "output layer of its own weights");
 }
 
 void export_model(const std::filesystem::path& folder, const Parameters& parameters,

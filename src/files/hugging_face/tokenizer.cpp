@@ -34,7 +34,7 @@ struct Settings {
     return found == nullptr ? Json() : *found;
   }
 
-  [[noreturn]] void refuse(const std::string& key, const Json& value) const {
+  [[noreturn]] void reject(const std::string& key, const Json& value) const {
     throw_error(file, ": '", key, "' is ", short_text(value), "; ", remedy);
   }
 
@@ -43,10 +43,10 @@ struct Settings {
   void require(const std::string& part, const std::map<std::string, Json>& supported) const {
     if (is_empty()) return;
     const Json object = part.empty() ? json : value(json, part);
-    if (!object.is<Json::Object>()) refuse(part, object);
+    if (!object.is<Json::Object>()) reject(part, object);
     for (const auto& [key, expected] : supported)
       if (const Json given = value(object, key); !given.is_null() && given != expected)
-        refuse((part.empty() ? "" : part + ".") + key, given);
+        reject((part.empty() ? "" : part + ".") + key, given);
   }
 
   // Throws Error if the file names another class of tokenizers.
@@ -55,7 +55,7 @@ struct Settings {
     for (const std::string& known :
          {supported, supported + "Fast", std::string("PreTrainedTokenizerFast")})
       if (name.is_null() || name == Json(known)) return;
-    refuse("tokenizer_class", name);
+    reject("tokenizer_class", name);
   }
 
   std::string file;

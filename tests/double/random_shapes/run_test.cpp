@@ -69,7 +69,7 @@ TEST_CASE("a case that throws is reported with its seed", "[double][random_shape
   CHECK(failure.find("; HEED_SEED=7 repeats it") != std::string::npos);
 }
 
-TEST_CASE("HEED_SEED is a whole number or refused", "[double][random_shapes]") {
+TEST_CASE("HEED_SEED is a whole number or rejected", "[double][random_shapes]") {
   CHECK(seed_from("0") == 0);
   CHECK(seed_from("4294967295") == 4294967295);
   for (const char* text : {"", "12x", "-1", " 1", "4294967296"})

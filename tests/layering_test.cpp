@@ -1,4 +1,4 @@
-// floors_test.cpp: which folders (floors) of the sources may include each other and may print.
+// layering_test.cpp: which folders (floors) of the sources may include each other and may print.
 
 #include <algorithm>
 #include <filesystem>
@@ -56,7 +56,7 @@ bool may_include(const std::string& from, const std::string& to) {
   return floor != below.end() && floor->second.count(to) != 0;
 }
 
-std::string refusal(const std::string& path, const std::string& header, const std::string& to) {
+std::string rejection(const std::string& path, const std::string& header, const std::string& to) {
   const std::string from = floor_of(path);
   const bool above = from == "lessons" || (below.count(to) != 0 && below.at(to).count(from) != 0);
   return path + " (" + from + ") includes " + header + " (" + to + "), a floor " +
@@ -87,7 +87,7 @@ void check_includes(const std::string& path, const std::string& text, Lines& fou
   for (std::sregex_iterator i(text.begin(), text.end(), include), end; i != end; ++i) {
     const std::string header = (*i)[1];
     const std::string to = floor_of(header.substr(0, 5) == "heed/" ? header : "heed/" + header);
-    if (!may_include(floor_of(path), to)) found.push_back(refusal(path, header, to));
+    if (!may_include(floor_of(path), to)) found.push_back(rejection(path, header, to));
   }
 }
 
@@ -136,7 +136,7 @@ std::string joined(const Lines& lines) {
 }  // namespace
 
 TEST_CASE("no file includes a header of a higher layer, and only commands and lessons print",
-          "[floors]") {
+          "[layering]") {
   Lines found;
   for (const auto& [path, text] : sources())
     for (const std::string& line : faults(path, text)) found.push_back(line);
@@ -144,7 +144,7 @@ TEST_CASE("no file includes a header of a higher layer, and only commands and le
   CHECK(sources().size() > 80);
 }
 
-TEST_CASE("no floor may include one of a higher level in the README's table", "[floors]") {
+TEST_CASE("no floor may include one of a higher level in the README's table", "[layering]") {
   std::map<std::string, int> levels;
   for (const std::string& row :
        heed_test::matches(heed_test::documentation(), "\n\\| ([0-9] `[^|]*)"))
@@ -158,7 +158,7 @@ TEST_CASE("no floor may include one of a higher level in the README's table", "[
     }
 }
 
-TEST_CASE("every test has its folder's tag, by which ctest runs it", "[floors]") {
+TEST_CASE("every test has its folder's tag, by which ctest runs it", "[layering]") {
   static const std::regex test_case("TEST_CASE\\(\\s*(?:\"[^\"]*\"\\s*)+,\\s*\"([^\"]*)\"");
   std::size_t tests = 0;
   Lines found;
@@ -176,7 +176,7 @@ TEST_CASE("every test has its folder's tag, by which ctest runs it", "[floors]")
   CHECK(tests > 500);
 }
 
-TEST_CASE("one file below the commands may write to stderr, and does", "[floors]") {
+TEST_CASE("one file below the commands may write to stderr, and does", "[layering]") {
   CHECK(faults("src/debug/trace.cpp", "std::cerr << 1;").empty());
   CHECK(joined(faults("src/debug/trace.cpp", "std::cerr << 1; std::cout << 1;")) ==
         "src/debug/trace.cpp (debug) says std::cout; only commands print\n");
@@ -186,14 +186,14 @@ TEST_CASE("one file below the commands may write to stderr, and does", "[floors]
     CHECK(code_only(sources().at(path)).find("std::cerr") != std::string::npos);
 }
 
-TEST_CASE("cblas.h is included by one file", "[floors]") {
+TEST_CASE("cblas.h is included by one file", "[layering]") {
   Lines users;
   for (const auto& [path, text] : sources())
     if (text.find("#include <cblas.h>") != std::string::npos) users.push_back(path);
   CHECK(joined(users) == "src/array/blas.cpp\n");
 }
 
-TEST_CASE("the engine keeps to its budget of lines", "[floors]") {
+TEST_CASE("the engine keeps to its budget of lines", "[layering]") {
   constexpr std::ptrdiff_t budget = 8'400;  // lower it when the engine gets shorter
   const std::set<std::string> engine{"array", "autograd", "ops", "nn", "optim"};
   std::ptrdiff_t lines = 0;
@@ -204,7 +204,7 @@ TEST_CASE("the engine keeps to its budget of lines", "[floors]") {
   CHECK(lines > 3000);
 }
 
-TEST_CASE("an include of a floor above is found and named", "[floors]") {
+TEST_CASE("an include of a floor above is found and named", "[layering]") {
   CHECK(joined(faults("src/ops/softmax.cpp",
                       "#include \"heed/array/map.hpp\"\n#include \"heed/nn/layers.hpp\"\n")) ==
         "src/ops/softmax.cpp (ops) includes heed/nn/layers.hpp (nn), a floor above it\n");
@@ -219,7 +219,7 @@ TEST_CASE("an include of a floor above is found and named", "[floors]") {
         "above it\n");
 }
 
-TEST_CASE("layers of equal rank do not include each other", "[floors]") {
+TEST_CASE("layers of equal rank do not include each other", "[layering]") {
   CHECK(joined(faults("src/text/corpus.cpp", "#include \"heed/nn/gpt.hpp\"\n")) ==
         "src/text/corpus.cpp (text) includes heed/nn/gpt.hpp (nn), a floor beside it\n");
   CHECK(joined(faults("src/draw/table.cpp", "#include \"heed/autograd/tensor.hpp\"\n")) ==
@@ -230,7 +230,7 @@ TEST_CASE("layers of equal rank do not include each other", "[floors]") {
         "it\n");
 }
 
-TEST_CASE("includes of the own layer and of lower layers are accepted", "[floors]") {
+TEST_CASE("includes of the own layer and of lower layers are accepted", "[layering]") {
   CHECK(faults("src/nn/gpt.cpp",
                "#include \"heed/nn/layers.hpp\"\n#include \"heed/ops/loss.hpp\"\n"
                "#include <vector>\n#include \"near.hpp\"\n")
@@ -245,7 +245,7 @@ TEST_CASE("includes of the own layer and of lower layers are accepted", "[floors
 }
 
 TEST_CASE("printing and argv below the commands are found, in comments and strings not",
-          "[floors]") {
+          "[layering]") {
   CHECK(joined(faults("src/nn/gpt.cpp", "void f() { std::cout << 1; }")) ==
         "src/nn/gpt.cpp (nn) says std::cout; only commands print\n");
   CHECK(joined(faults("src/train/trainer.cpp", "int n = printf(\"x\");")) ==

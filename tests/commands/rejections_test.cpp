@@ -1,4 +1,4 @@
-// refusals_test.cpp: invalid texts, folders and options are refused, and nothing is written.
+// rejections_test.cpp: invalid texts, folders and options are rejected, and nothing is written.
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ std::string listing(const std::filesystem::path& folder) {
 }
 
 // The error of heed after "heed: error: ", or a description of the failed check.
-std::string refusal_of(const Sandbox& sandbox, const Arguments& arguments, int code = 1) {
+std::string rejection_of(const Sandbox& sandbox, const Arguments& arguments, int code = 1) {
   const std::string before = listing(sandbox.path);
   const Finished run = sandbox.heed(arguments);
   const std::string begin = "heed: error: ";
@@ -40,10 +40,10 @@ std::string refusal_of(const Sandbox& sandbox, const Arguments& arguments, int c
   return run.err.substr(begin.size(), run.err.size() - begin.size() - 1);
 }
 
-std::string refused_text(const Sandbox& sandbox, const std::string& text,
-                         const Arguments& more = {}) {
+std::string rejected_text(const Sandbox& sandbox, const std::string& text,
+                          const Arguments& more = {}) {
   put(sandbox / "in.txt", text);
-  return refusal_of(sandbox, Arguments{"train", "in.txt", "--out", "o"} + more);
+  return rejection_of(sandbox, Arguments{"train", "in.txt", "--out", "o"} + more);
 }
 
 // Runs heed in a shell after a limit command. With more threads OpenBLAS could hang.
@@ -78,89 +78,91 @@ class Nobody {
 }  // namespace
 
 TEST_CASE("usage errors are one line with exit code 2, and nothing is written",
-          "[commands][train][refusals]") {
+          "[commands][train][rejections]") {
   const Sandbox sandbox;
   const Arguments train = {"train", "in.txt", "--out", "o"};
-  CHECK(refusal_of(sandbox, train + Arguments{"--batch-size", "0"}, 2) ==
+  CHECK(rejection_of(sandbox, train + Arguments{"--batch-size", "0"}, 2) ==
         "--batch-size 0: out of range: must be a whole number at least 1 and at most 1000000000");
-  CHECK(refusal_of(sandbox, train + Arguments{"--lr", "nan"}, 2) ==
+  CHECK(rejection_of(sandbox, train + Arguments{"--lr", "nan"}, 2) ==
         "--lr nan: must be a finite number, above 0");
-  CHECK(refusal_of(sandbox, train + Arguments{"--out="}, 2) ==
+  CHECK(rejection_of(sandbox, train + Arguments{"--out="}, 2) ==
         "--out is given twice (o and ); give it once");
-  CHECK(refusal_of(sandbox, {"train", "in.txt", "--out="}, 2) ==
+  CHECK(rejection_of(sandbox, {"train", "in.txt", "--out="}, 2) ==
         "--out '': needs the name of a folder");
-  CHECK(refusal_of(sandbox, train + Arguments{"--resume", "--steps"}, 2) ==
+  CHECK(rejection_of(sandbox, train + Arguments{"--resume", "--steps"}, 2) ==
         "--steps needs a value");
-  CHECK(refusal_of(sandbox, {}, 2) ==
+  CHECK(rejection_of(sandbox, {}, 2) ==
         "no command; use train, sample, look, corpus, inspect, import, export, book or bench, or "
         "see --help");
 }
 
-TEST_CASE("a text that is missing or not a file is refused in one line and nothing is written",
-          "[commands][train][refusals]") {
+TEST_CASE("a text that is missing or not a file is rejected in one line and nothing is written",
+          "[commands][train][rejections]") {
   const Sandbox sandbox;
   std::filesystem::create_directory(sandbox / "folder");
   REQUIRE(::mkfifo((sandbox / "fifo").c_str(), 0600) == 0);
   std::filesystem::create_symlink("loop", sandbox / "loop");
   std::filesystem::create_symlink("/dev/null", sandbox / "null");
-  CHECK(refusal_of(sandbox, {"train", "missing.txt"}) == "missing.txt: No such file or directory");
-  CHECK(refusal_of(sandbox, {"train", "in.txt/x"}) == "in.txt/x: Not a directory");
-  CHECK(refusal_of(sandbox, {"train", "folder"}) == "folder: is a directory; give a text file");
-  CHECK(refusal_of(sandbox, {"train", "fifo"}) ==
+  CHECK(rejection_of(sandbox, {"train", "missing.txt"}) ==
+        "missing.txt: No such file or directory");
+  CHECK(rejection_of(sandbox, {"train", "in.txt/x"}) == "in.txt/x: Not a directory");
+  CHECK(rejection_of(sandbox, {"train", "folder"}) == "folder: is a directory; give a text file");
+  CHECK(rejection_of(sandbox, {"train", "fifo"}) ==
         "fifo: is not a regular file; give a text file, or - to read standard input");
-  CHECK(refusal_of(sandbox, {"train", "null"}) == "null: is empty; give a text to train on");
-  CHECK(has(refusal_of(sandbox, {"train", "loop"}), "loop: Too many"));
-  CHECK(refusal_of(sandbox, {"train", "-"}) == "standard input: is empty; give a text to train on");
+  CHECK(rejection_of(sandbox, {"train", "null"}) == "null: is empty; give a text to train on");
+  CHECK(has(rejection_of(sandbox, {"train", "loop"}), "loop: Too many"));
+  CHECK(rejection_of(sandbox, {"train", "-"}) ==
+        "standard input: is empty; give a text to train on");
   if (::geteuid() == 0) return;  // root may read everything
   std::filesystem::permissions(sandbox / "in.txt", std::filesystem::perms::none);
-  CHECK(refusal_of(sandbox, {"train", "in.txt"}) == "in.txt: Permission denied");
+  CHECK(rejection_of(sandbox, {"train", "in.txt"}) == "in.txt: Permission denied");
 }
 
-TEST_CASE("an empty text is refused in one line and nothing is written",
-          "[commands][train][refusals]") {
+TEST_CASE("an empty text is rejected in one line and nothing is written",
+          "[commands][train][rejections]") {
   const Sandbox sandbox;
-  CHECK(refused_text(sandbox, "") == "in.txt: is empty; give a text to train on");
-  CHECK(refused_text(sandbox, "\xef\xbb\xbf") == "in.txt: is empty; give a text to train on");
+  CHECK(rejected_text(sandbox, "") == "in.txt: is empty; give a text to train on");
+  CHECK(rejected_text(sandbox, "\xef\xbb\xbf") == "in.txt: is empty; give a text to train on");
 }
 
-TEST_CASE("a text shorter than the block is refused in one line and nothing is written",
-          "[commands][train][refusals]") {
+TEST_CASE("a text shorter than the block is rejected in one line and nothing is written",
+          "[commands][train][rejections]") {
   const Sandbox sandbox;
   const std::string remedy = "; give a longer text or a smaller --block-size";
   const std::string text = Sandbox::story();
-  CHECK(refused_text(sandbox, "a") ==
+  CHECK(rejected_text(sandbox, "a") ==
         "in.txt: 1 character leaves 1 for validation, which must be more than --block-size 64" +
             remedy);
   for (const std::string mark : {"", "\xef\xbb\xbf"})  // without the note about the mark
     CHECK(
-        refused_text(sandbox, mark + text.substr(0, 120), {"--block-size", "16"}) ==
+        rejected_text(sandbox, mark + text.substr(0, 120), {"--block-size", "16"}) ==
         "in.txt: 120 characters leave 12 for validation, which must be more than --block-size 16" +
             remedy);
-  CHECK(refused_text(sandbox, text.substr(0, 160), {"--block-size", "16"}) ==
+  CHECK(rejected_text(sandbox, text.substr(0, 160), {"--block-size", "16"}) ==
         "in.txt: 160 characters leave 16 for validation, which must be more than --block-size 16" +
             remedy);
   put(sandbox / "in.txt", text.substr(0, 161));
   CHECK(sandbox.heed(train_tiny).code == 0);
 }
 
-TEST_CASE("a text that is not UTF-8 is refused with the byte's position, and nothing is written",
-          "[commands][train][refusals]") {
+TEST_CASE("a text that is not UTF-8 is rejected with the byte's position, and nothing is written",
+          "[commands][train][rejections]") {
   const Sandbox sandbox;
   const std::string remedy = "; convert the text or use --bytes";
-  CHECK(refused_text(sandbox, "caf\xe9 au lait") == "in.txt: not UTF-8: byte 3 is 0xe9" + remedy);
-  CHECK(refused_text(sandbox, "a\xed\xa0\x80") == "in.txt: not UTF-8: byte 1 is 0xed" + remedy);
-  CHECK(refused_text(sandbox, "caf\xc3") ==
+  CHECK(rejected_text(sandbox, "caf\xe9 au lait") == "in.txt: not UTF-8: byte 3 is 0xe9" + remedy);
+  CHECK(rejected_text(sandbox, "a\xed\xa0\x80") == "in.txt: not UTF-8: byte 1 is 0xed" + remedy);
+  CHECK(rejected_text(sandbox, "caf\xc3") ==
         "in.txt: not UTF-8: the text ends inside the character that begins at byte 3 (0xc3)" +
             remedy);
 }
 
-TEST_CASE("a folder that cannot be created is refused in one line and nothing is written",
-          "[commands][train][refusals]") {
+TEST_CASE("a folder that cannot be created is rejected in one line and nothing is written",
+          "[commands][train][rejections]") {
   const Sandbox sandbox;
   put(sandbox / "file", "");
   std::filesystem::create_symlink("loop", sandbox / "loop");
   const auto into = [&](const std::string& folder) {
-    return refusal_of(sandbox, Arguments{"train", "in.txt", "--out", folder} + tiny);
+    return rejection_of(sandbox, Arguments{"train", "in.txt", "--out", folder} + tiny);
   };
   CHECK(into("file") == "file: is a file, not a directory; choose another --out");
   CHECK(into("file/run") == "file/run: Not a directory; choose another --out");
@@ -174,11 +176,11 @@ TEST_CASE("a folder that cannot be created is refused in one line and nothing is
   CHECK(into("locked/run") == "locked/run: Permission denied; choose another --out");
 }
 
-TEST_CASE("a model too large for memory is refused before training",
-          "[commands][train][refusals]") {
+TEST_CASE("a model too large for memory is rejected before training",
+          "[commands][train][rejections]") {
   const Sandbox sandbox;
   const std::string text =
-      refusal_of(sandbox, {"train", "in.txt", "--out", "o", "--block-size", "100000000"});
+      rejection_of(sandbox, {"train", "in.txt", "--out", "o", "--block-size", "100000000"});
   CHECK(text.rfind("--batch-size 12, --block-size 100000000, --layers 4 and --embed-dim 128 need "
                    "about ",
                    0) == 0);
@@ -188,7 +190,7 @@ TEST_CASE("a model too large for memory is refused before training",
 }
 
 TEST_CASE("a loss of NaN ends the run and keeps the last checkpoint",
-          "[commands][train][refusals]") {
+          "[commands][train][rejections]") {
   const Sandbox sandbox;
   const Arguments hot = Arguments{"train", "in.txt", "--lr", "1e30", "--warmup", "0"} + tiny;
   const Finished fresh = sandbox.heed(hot);
@@ -218,7 +220,7 @@ TEST_CASE("a loss of NaN ends the run and keeps the last checkpoint",
 }
 
 TEST_CASE("a run that diverges ends in that step and names the first value that is not finite",
-          "[commands][train][refusals]") {
+          "[commands][train][rejections]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny).code == 0);
   const std::string saved = content(sandbox / "o/checkpoint.safetensors");
@@ -243,8 +245,8 @@ TEST_CASE("a run that diverges ends in that step and names the first value that 
             << " reported in their step\n";
 }
 
-TEST_CASE("a folder that is not writable is refused, and nothing is written",
-          "[commands][train][refusals]") {
+TEST_CASE("a folder that is not writable is rejected, and nothing is written",
+          "[commands][train][rejections]") {
   const Sandbox sandbox;
   using std::filesystem::perms;
   const perms read = perms::owner_read | perms::group_read | perms::others_read;
@@ -271,8 +273,8 @@ TEST_CASE("a folder that is not writable is refused, and nothing is written",
   std::filesystem::permissions(sandbox / "locked", perms::owner_all);
 }
 
-TEST_CASE("a model that does not fit in memory is refused in one line with the sizes to reduce",
-          "[commands][train][refusals]") {
+TEST_CASE("a model that does not fit in memory is rejected in one line with the sizes to reduce",
+          "[commands][train][rejections]") {
   const Sandbox sandbox;
   if (sanitized || !std::filesystem::exists("/proc/self/statm")) return;
   const Arguments large = {"train",   "in.txt", "--out",       "o",    "--layers",  "4",
@@ -284,8 +286,8 @@ TEST_CASE("a model that does not fit in memory is refused in one line with the s
   CHECK_FALSE(sandbox.has_file("o"));
 }
 
-TEST_CASE("a stack that is too small for OpenBLAS is refused in one line",
-          "[commands][train][refusals]") {
+TEST_CASE("a stack that is too small for OpenBLAS is rejected in one line",
+          "[commands][train][rejections]") {
   const Sandbox sandbox;
   if (sanitized) return;
   const Finished finished = limited(sandbox, "ulimit -s 128", train_tiny);
@@ -298,7 +300,7 @@ TEST_CASE("a stack that is too small for OpenBLAS is refused in one line",
 }
 
 TEST_CASE("a loss.csv that reaches the file size limit ends the run with one line",
-          "[commands][train][refusals]") {
+          "[commands][train][rejections]") {
   const Sandbox sandbox;
   if (limited(sandbox, "ulimit -f 1", {"--version"}).code != 0) {
     WARN("the OpenMP runtime itself writes a larger file when heed starts");  // LLVM's does

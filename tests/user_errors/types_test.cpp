@@ -30,7 +30,7 @@ constexpr bool only(const Call& call) {
 
 }  // namespace
 
-TEST_CASE("a function that takes an array takes no number in its place", "[mistakes]") {
+TEST_CASE("a function that takes an array takes no number in its place", "[user_errors]") {
   const auto upstream = CALL(backward(x, argument));
   STATIC_REQUIRE(only<Array, Tensor&>(upstream));
   const auto classes = CALL(cross_entropy(x, argument));
@@ -54,7 +54,7 @@ TEST_CASE("a function that takes an array takes no number in its place", "[mista
   STATIC_REQUIRE(only<Indices, nn::Embedding&>(logits));
 }
 
-TEST_CASE("a parameter that is true or false takes no number", "[mistakes]") {
+TEST_CASE("a parameter that is true or false takes no number", "[user_errors]") {
   STATIC_REQUIRE(only<bool, Tensor&>(CALL(sum(x, 0, argument))));
   STATIC_REQUIRE(only<bool, Tensor&>(CALL(mean(x, 0, argument))));
   STATIC_REQUIRE(only<bool, Tensor&>(CALL(max(x, 0, argument))));
@@ -71,7 +71,8 @@ TEST_CASE("a parameter that is true or false takes no number", "[mistakes]") {
   STATIC_REQUIRE(only<bool, Scope&>(CALL(nn::Encoder(x, 1, 4, 2, argument))));
 }
 
-TEST_CASE("{true} is the first option: keep_graph of backward, causal of attention", "[mistakes]") {
+TEST_CASE("{true} is the first option: keep_graph of backward, causal of attention",
+          "[user_errors]") {
   const Tensor x(ones({2}), true);
   const Tensor loss = sum(x * x);
   backward(loss, {true});

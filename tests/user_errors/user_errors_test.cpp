@@ -1,4 +1,4 @@
-// mistakes_test.cpp: common mistakes of a program that uses heed, and the message of each.
+// user_errors_test.cpp: common mistakes of a program that uses heed, and the message of each.
 
 #include <functional>
 #include <regex>
@@ -571,7 +571,7 @@ const std::vector<Mistake>& training_mistakes() {
 
 // The message with HERE for a line of this file, and FOLDER for the temporary folder.
 std::string without_places(std::string message) {
-  static const std::regex line(R"(tests/mistakes/mistakes_test\.cpp:\d+)"),
+  static const std::regex line(R"(tests/user_errors/user_errors_test\.cpp:\d+)"),
       folder(R"(/[^ ]*heed_test_\w+)");
   return std::regex_replace(std::regex_replace(message, line, "HERE"), folder, "FOLDER");
 }
@@ -587,27 +587,27 @@ void check_mistakes(const std::vector<Mistake>& mistakes) {
 }  // namespace
 
 TEST_CASE("a mistake with operations ends in one line that names what is wrong, and where",
-          "[mistakes]") {
+          "[user_errors]") {
   check_mistakes(operations_mistakes());
 }
 
 TEST_CASE("a mistake with losses ends in one line that names what is wrong, and where",
-          "[mistakes]") {
+          "[user_errors]") {
   check_mistakes(losses_mistakes());
 }
 
 TEST_CASE("a mistake with attention ends in one line that names what is wrong, and where",
-          "[mistakes]") {
+          "[user_errors]") {
   check_mistakes(attention_mistakes());
 }
 
 TEST_CASE("a mistake with gradients ends in one line that names what is wrong, and where",
-          "[mistakes]") {
+          "[user_errors]") {
   check_mistakes(gradients_mistakes());
 }
 
 TEST_CASE("a mistake with training ends in one line that names what is wrong, and where",
-          "[mistakes]") {
+          "[user_errors]") {
   check_mistakes(training_mistakes());
 }
 

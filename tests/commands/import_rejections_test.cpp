@@ -1,4 +1,4 @@
-// import_refusals_test.cpp: heed import refuses damaged folders.
+// import_rejections_test.cpp: heed import rejects damaged folders.
 
 #include <cmath>
 #include <cstring>
@@ -312,7 +312,7 @@ void change_byte(const fs::path& file) {
   put(file, bytes);
 }
 
-void check_refused(const std::vector<BadFolder>& folders) {
+void check_rejected(const std::vector<BadFolder>& folders) {
   for (const BadFolder& bad : folders) {
     INFO(bad.what);
     const Folder folder(bad.model);
@@ -330,28 +330,28 @@ void check_refused(const std::vector<BadFolder>& folders) {
 
 }  // namespace
 
-TEST_CASE("import refuses a damaged configuration in one line and writes nothing",
+TEST_CASE("import rejects a damaged configuration in one line and writes nothing",
           "[commands][weights]") {
-  check_refused(bad_configurations());
+  check_rejected(bad_configurations());
 }
 
-TEST_CASE("import refuses by its name each key of config.json that needs another computation",
+TEST_CASE("import rejects by its name each key of config.json that needs another computation",
           "[commands][weights]") {
-  check_refused(other_computations());
+  check_rejected(other_computations());
 }
 
-TEST_CASE("import refuses damaged tensors in one line and writes nothing", "[commands][weights]") {
-  check_refused(bad_tensors());
+TEST_CASE("import rejects damaged tensors in one line and writes nothing", "[commands][weights]") {
+  check_rejected(bad_tensors());
 }
 
-TEST_CASE("import refuses a damaged vocabulary in one line and writes nothing",
+TEST_CASE("import rejects a damaged vocabulary in one line and writes nothing",
           "[commands][weights]") {
-  check_refused(bad_vocabularies());
+  check_rejected(bad_vocabularies());
 }
 
-TEST_CASE("import refuses by its name each setting of a tokenizer that heed lacks",
+TEST_CASE("import rejects by its name each setting of a tokenizer that heed lacks",
           "[commands][weights]") {
-  check_refused(other_tokenizers());
+  check_rejected(other_tokenizers());
 }
 
 TEST_CASE("import reads folders with the tokenizer.json of GPT-2 and of uncased BERT",
@@ -375,7 +375,7 @@ TEST_CASE("import reads folders with the tokenizer.json of GPT-2 and of uncased 
   CHECK(folder.heed({"import", "m", "--out", "o"}).code == 0);
 }
 
-TEST_CASE("import refuses a folder whose name gives no name for the run", "[commands][weights]") {
+TEST_CASE("import rejects a folder whose name gives no name for the run", "[commands][weights]") {
   const Folder folder("gpt2");
   for (const char* name : {".", "..", "/", "m/..", "../"}) {
     const Finished run = folder.heed({"import", name});
@@ -386,7 +386,7 @@ TEST_CASE("import refuses a folder whose name gives no name for the run", "[comm
   }
 }
 
-TEST_CASE("import refuses a file that heed wrote and whose tensors changed afterwards",
+TEST_CASE("import rejects a file that heed wrote and whose tensors changed afterwards",
           "[commands][weights]") {
   for (const char* format : {"gpt2", "pytorch"}) {
     INFO(format);
@@ -403,7 +403,7 @@ TEST_CASE("import refuses a file that heed wrote and whose tensors changed after
   }
 }
 
-TEST_CASE("import refuses a changed shard that heed wrote", "[commands][weights]") {
+TEST_CASE("import rejects a changed shard that heed wrote", "[commands][weights]") {
   const Folder folder("gpt2");
   std::string map;
   folder.tensors(
