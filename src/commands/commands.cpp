@@ -9,6 +9,8 @@ namespace heed::app {
 const std::vector<CommandName> all_commands = {
     {"train", "train a small GPT on a text"},
     {"sample", "generate text with a trained model"},
+    {"replay", "compute a step of a training run again, bit for bit"},
+    {"first", "find the first step of a training run at which a condition holds"},
     {"look", "show attention weights, head scores and head ablation"},
     {"corpus", "write a text of known entropy"},
     {"inspect", "list the tensors and metadata of a safetensors file"},

@@ -26,29 +26,7 @@ namespace fs = std::filesystem;
   throw_error(folder.string(), ": ", reason, "; ", advice);
 }
 
-std::string model_name(std::int64_t step) {
-  return "step-" + std::to_string(step) + ".safetensors";
-}
-
 bool is_writable(const fs::path& folder) { return ::access(folder.c_str(), W_OK | X_OK) == 0; }
-
-// The steps of the models step-N.safetensors in a folder, in ascending order.
-std::vector<std::int64_t> steps_in(const fs::path& folder) {
-  std::vector<std::int64_t> steps;
-  std::error_code ignored;  // a run without --keep-history has no such folder
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().stem().string();
-    std::int64_t step = 0;
-    const char* const end = name.data() + name.size();
-    if (name.rfind("step-", 0) != 0 || entry.path().extension() != ".safetensors") continue;
-    if (const auto read = std::from_chars(name.data() + 5, end, step);
-        read.ec == std::errc() && read.ptr == end && step >= 0 &&
-        entry.path().filename() == model_name(step))  // not step-007.safetensors
-      steps.push_back(step);
-  }
-  std::sort(steps.begin(), steps.end());
-  return steps;
-}
 
 // Whether heed has written the file, or it is empty. A run that is killed before its first
 // checkpoint leaves one.
@@ -81,17 +59,48 @@ void remove_file(const fs::path& file) {
   if (error) throw_unusable(file, error.message(), "remove it, or choose another --out");
 }
 
+fs::path StepFolder::file(std::int64_t step) const {
+  return path / ("step-" + std::to_string(step) + ".safetensors");
+}
+
+std::vector<std::int64_t> StepFolder::steps() const {
+  std::vector<std::int64_t> found;
+  std::error_code ignored;  // most runs have no such folder
+  for (const auto& entry : fs::directory_iterator(path, ignored)) {
+    const std::string name = entry.path().stem().string();
+    std::int64_t step = 0;
+    const char* const end = name.data() + name.size();
+    if (name.rfind("step-", 0) != 0 || entry.path().extension() != ".safetensors") continue;
+    if (const auto read = std::from_chars(name.data() + 5, end, step);
+        read.ec == std::errc() && read.ptr == end && step >= 0 &&
+        entry.path() == file(step))  // not step-007.safetensors
+      found.push_back(step);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+void StepFolder::remove_after(std::int64_t last) const {
+  for (const std::int64_t step : steps())
+    if (step > last) remove_file(file(step));
+}
+
+// Throws Error if a run cannot save its states in the folder.
+static void check_states(const StepFolder& folder) {
+  std::error_code ignored;  // most runs have no such folder
+  if (fs::is_symlink(folder.path, ignored))
+    throw_error(folder.path.string(),
+                ": is a symbolic link, and heed writes no file through a link; remove the link");
+  if (!folder.steps().empty() && !is_writable(folder.path))
+    throw_unusable(folder.path, std::strerror(errno), "make it writable, or choose another --out");
+  for (const std::int64_t step : folder.steps())
+    if (fs::is_directory(fs::symlink_status(folder.file(step), ignored)))
+      throw_unusable(folder.file(step), "is a folder", "remove it, or choose another --out");
+}
+
 void RunFolder::create() const {
   make_folder(path);
-  std::error_code ignored;  // a run without --keep-history has no such folder
-  if (fs::is_symlink(history(), ignored))
-    throw_error(history().string(),
-                ": is a symbolic link, and heed writes no file through a link; remove the link");
-  if (!history_steps().empty() && !is_writable(history()))
-    throw_unusable(history(), std::strerror(errno), "make it writable, or choose another --out");
-  for (const std::int64_t step : history_steps())
-    if (fs::is_directory(fs::symlink_status(history_file(step), ignored)))
-      throw_unusable(history_file(step), "is a folder", "remove it, or choose another --out");
+  for (const StepFolder& states : {history(), record()}) check_states(states);
   remove_temporaries();
 }
 
@@ -99,11 +108,12 @@ void RunFolder::remove_temporaries() const {
   std::error_code ignored;
   remove_stale_temporaries(checkpoint());
   for (const fs::path& file : reports()) remove_stale_temporaries(file);
-  for (const auto& entry : fs::directory_iterator(history(), ignored)) {
-    const std::string name = entry.path().filename().string();  // .step-250.safetensors.tmp-PID
-    if (const std::size_t end = name.find(".tmp-"); name[0] == '.' && end != name.npos)
-      remove_stale_temporaries(history() / name.substr(1, end - 1));
-  }
+  for (const StepFolder& states : {history(), record()})
+    for (const auto& entry : fs::directory_iterator(states.path, ignored)) {
+      const std::string name = entry.path().filename().string();  // .step-250.safetensors.tmp-PID
+      if (const std::size_t end = name.find(".tmp-"); name[0] == '.' && end != name.npos)
+        remove_stale_temporaries(states.path / name.substr(1, end - 1));
+    }
 }
 
 bool RunFolder::has_checkpoint() const {
@@ -114,7 +124,8 @@ bool RunFolder::has_checkpoint() const {
 std::vector<fs::path> RunFolder::files() const {
   std::vector<fs::path> result = reports();
   result.push_back(checkpoint());
-  for (const std::int64_t step : history_steps()) result.push_back(history_file(step));
+  for (const StepFolder& states : {history(), record()})
+    for (const std::int64_t step : states.steps()) result.push_back(states.file(step));
   return result;
 }
 
@@ -126,24 +137,16 @@ bool RunFolder::has_files() const {
   });
 }
 
-fs::path RunFolder::history_file(std::int64_t step) const { return history() / model_name(step); }
-
-std::vector<std::int64_t> RunFolder::history_steps() const { return steps_in(history()); }
-
-void RunFolder::remove_history_after(std::int64_t last) const {
-  for (const std::int64_t step : history_steps())
-    if (step > last) remove_file(history_file(step));
-}
-
 void check_no_run(const RunFolder& folder, const std::string& advice) {
   std::error_code ignored;  // ignored here: creating the folder reports the error
   if (folder.has_checkpoint())
     throw_error(folder.path.string(), ": has a run already; ", advice,
                 ", and --replace replaces it");
-  if (!folder.history_steps().empty())
-    throw_error((folder.path / "history").string(),
-                ": has the models of a run that ended before its first checkpoint; --replace ",
-                "replaces them, another --out keeps them");
+  for (const StepFolder& states : {folder.history(), folder.record()})
+    if (!states.steps().empty())
+      throw_error(states.path.string(),
+                  ": has the models of a run that ended before its first checkpoint; --replace ",
+                  "replaces them, another --out keeps them");
   for (const fs::path& file : folder.reports()) {
     const fs::file_status status = fs::symlink_status(file, ignored);
     if (!fs::exists(status) || fs::is_directory(status)) continue;

@@ -20,12 +20,22 @@ void make_folder(const std::filesystem::path& folder,
 // Removes the file, if there is one. Throws Error if it cannot be removed.
 void remove_file(const std::filesystem::path& file);
 
+// A folder of the files step-N.safetensors: the state of a run after N steps.
+struct StepFolder {
+  std::filesystem::path path;
+
+  std::filesystem::path file(std::int64_t step) const;
+  std::vector<std::int64_t> steps() const;     // of the files, in ascending order
+  void remove_after(std::int64_t last) const;  // removes the files of later steps; -1: all
+};
+
 // The files of a run:
 //   checkpoint.safetensors   weights, moments, step, random generators, vocabulary, options, losses
 //   loss.csv                 one row every --log-every steps (see loss_csv.hpp)
 //   loss.svg, loss.gp        the loss curve, and the gnuplot script that plots it
 //   sample.txt               text generated at the end
 //   history/                 with --keep-history: the model at each validation
+//   record/                  with --record: states from which heed replay computes any step again
 //   .heed-lock               exists while a trainer uses the folder (see RunLock)
 struct RunFolder {
   std::filesystem::path path;
@@ -33,32 +43,26 @@ struct RunFolder {
   std::filesystem::path checkpoint() const { return path / "checkpoint.safetensors"; }
   std::filesystem::path loss_csv() const { return path / "loss.csv"; }
   std::filesystem::path sample() const { return path / "sample.txt"; }
-  std::filesystem::path history() const { return path / "history"; }
+  StepFolder history() const { return {path / "history"}; }
+  StepFolder record() const { return {path / "record"}; }
   std::filesystem::path lock() const { return path / ".heed-lock"; }
   // All files of the run that are no models: the losses, their curve and the sample.
   std::vector<std::filesystem::path> reports() const {
     return {loss_csv(), path / "loss.svg", path / "loss.gp", sample()};
   }
-  // All files of the run: the checkpoint and the reports, which may not exist, and the kept models.
+  // All files of the run: the checkpoint and the reports, which may not exist, and the kept states.
   std::vector<std::filesystem::path> files() const;
 
   bool has_checkpoint() const;
   // Whether there is a file with the name of a run's, which --replace would replace.
   bool has_files() const;
 
-  // history/step-N.safetensors: the model after N steps, kept with --keep-history.
-  std::filesystem::path history_file(std::int64_t step) const;
-  // The steps of the kept models, in ascending order.
-  std::vector<std::int64_t> history_steps() const;
-  // Removes the kept models after step `last` (-1: all), which belong to another run.
-  void remove_history_after(std::int64_t last) const;
-
   // Removes the temporary files of programs that were killed.
   void remove_temporaries() const;
 
   // Creates the folder with make_folder(), and calls remove_temporaries(). Throws Error if
-  // `history` is a symbolic link, or has models and is not writable, or if one of its models is a
-  // folder.
+  // `history` or `record` is a symbolic link, or has files and is not writable, or if one of its
+  // files is a folder.
   void create() const;
 };
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <system_error>
 #include <tuple>
+#include <utility>
 
 #include "commands/terminal.hpp"
 #include "heed/base/atomic_file.hpp"
@@ -86,13 +87,18 @@ bool holds_only(const fs::path& folder, const fs::path& file) {
 // What fails is left for the next call. A folder without a lock file is not one of heed's.
 void clear(const RunFolder& run, const RunFolder& to) {
   std::error_code ignored;
-  if (fs::is_symlink(run.path, ignored) || fs::is_symlink(run.history(), ignored)) return;
+  if (fs::is_symlink(run.path, ignored)) return;
+  for (const StepFolder& states : {run.history(), run.record()})
+    if (fs::is_symlink(states.path, ignored)) return;
   if (!has_file(run.lock())) return;
   run.remove_temporaries();
   for (const fs::path& file : run.files()) remove_regular_file(file);
   remove_plots(run.path);
-  if (fs::is_directory(run.history(), ignored)) move_files(run.history(), to.history());
-  fs::remove(run.history(), ignored);  // if it is empty
+  for (const auto& [from, there] :
+       {std::pair(run.history(), to.history()), std::pair(run.record(), to.record())}) {
+    if (fs::is_directory(from.path, ignored)) move_files(from.path, there.path);
+    fs::remove(from.path, ignored);  // if it is empty
+  }
   move_files(run.path, to.path);
   if (!holds_only(run.path, run.lock())) return;  // with its lock file, the next call goes on
   remove_regular_file(run.lock());
@@ -149,7 +155,8 @@ RunReplacement::~RunReplacement() {
 void RunReplacement::commit(RunLock& lock) {
   copy_permissions(old_.checkpoint(), new_.checkpoint());
   copy_permissions(old_.loss_csv(), new_.loss_csv());
-  copy_permissions(old_.history(), new_.history());
+  copy_permissions(old_.history().path, new_.history().path);
+  copy_permissions(old_.record().path, new_.record().path);
   copy_permissions(old_.path, new_.path);
   const RunFolder aside = beside(old_, ".old");
   if (const int error = exchange_folders(old_.path, new_.path, aside.path)) {

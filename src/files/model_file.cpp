@@ -59,6 +59,10 @@ void ModelFile::load_in_place(const Parameters& parameters, const Bf16Matrices& 
 
 TrainOptions ModelFile::options() const { return options_in(header()); }
 
+std::int64_t ModelFile::steps() const {
+  return static_cast<std::int64_t>(integer_entry(header(), "train.step"));
+}
+
 GemmChoice ModelFile::gemm() const {
   if (header().metadata.count("train.gemm") == 0) return GemmChoice();  // an older file
   try {

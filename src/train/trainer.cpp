@@ -101,6 +101,7 @@ Tensor Trainer::loss_of(const Batch& batch, Generator& dropout) const {
 }
 
 void Trainer::clip_gradients(double loss, const Batch& batch) {
+  if (gradient_hook_) gradient_hook_(batch, loss);
   const double unclipped = std::numeric_limits<double>::infinity();
   grad_norm_ =
       optim::clip_grad_norm(parameters_.tensors(), options_.clip > 0 ? options_.clip : unclipped);

@@ -10,17 +10,19 @@
 #include "commands/commands.hpp"
 #include "commands/corpus/corpus.hpp"
 #include "commands/export/export.hpp"
+#include "commands/first/first.hpp"
 #include "commands/import/import.hpp"
 #include "commands/inspect/inspect.hpp"
 #include "commands/look/look.hpp"
+#include "commands/replay/replay.hpp"
 #include "commands/sample/sample.hpp"
 #include "commands/train/train.hpp"
 
 namespace heed::app {
 
-using Command =
-    std::variant<TrainCommand, SampleCommand, LookCommand, CorpusCommand, InspectCommand,
-                 BenchCommand, BookCommand, ImportCommand, ExportCommand, ShowText>;
+using Command = std::variant<TrainCommand, SampleCommand, LookCommand, CorpusCommand,
+                             InspectCommand, BenchCommand, BookCommand, ImportCommand,
+                             ExportCommand, ReplayCommand, FirstCommand, ShowText>;
 
 template <class C>
 Command parsed_as(const Arguments& arguments) {
@@ -34,7 +36,8 @@ inline Command parse_command_line(const Arguments& words) {
       {"look", parsed_as<LookCommand>},       {"corpus", parsed_as<CorpusCommand>},
       {"inspect", parsed_as<InspectCommand>}, {"import", parsed_as<ImportCommand>},
       {"export", parsed_as<ExportCommand>},   {"book", parsed_as<BookCommand>},
-      {"bench", parsed_as<BenchCommand>}};
+      {"bench", parsed_as<BenchCommand>},     {"replay", parsed_as<ReplayCommand>},
+      {"first", parsed_as<FirstCommand>}};
   if (words.empty() || find_command(words[0]) == nullptr) return read_without_command(words);
   return parsers.at(words[0])({words.begin() + 1, words.end()});
 }

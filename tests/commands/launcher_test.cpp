@@ -32,7 +32,8 @@ TEST_CASE("an unknown command is a usage error in one line", "[commands][launche
   CHECK(run.code == 2);
   CHECK(run.out == "");
   CHECK(run.err ==
-        "heed: error: unknown command 'trian'; use train, sample, look, corpus, inspect, import, "
+        "heed: error: unknown command 'trian'; use train, sample, replay, first, look, corpus, "
+        "inspect, import, "
         "export, bench, "
         "lesson, "
         "exercise, book, debug, test, docs or setup\n");

@@ -426,7 +426,8 @@ TEST_CASE("an extra argument is rejected", "[commands][options]") {
 
 TEST_CASE("a missing or unknown command and a missing file are rejected", "[commands][options]") {
   const std::string use =
-      "; use train, sample, look, corpus, inspect, import, export, book or bench, or see --help";
+      "; use train, sample, replay, first, look, corpus, inspect, import, export, book or bench, "
+      "or see --help";
   CHECK(rejected({}) == "no command" + use);
   CHECK(rejected({"trian"}) == "unknown command 'trian'" + use);
   CHECK(rejected({""}) == "unknown command ''" + use);
@@ -448,10 +449,10 @@ TEST_CASE("train --help lists every flag with its default", "[commands][options]
 }
 
 TEST_CASE("train --help describes every flag, and no other", "[commands][options]") {
-  std::set<std::string> flags = {"--help",       "--out",      "--resume",      "--replace",
-                                 "--trust",      "--init",     "--tokenizer",   "--vocab-size",
-                                 "--bytes",      "--threads",  "--processes",   "--zero",
-                                 "--no-overlap", "--kv-heads", "--decay-steps", "--keep-history"};
+  std::set<std::string> flags = {
+      "--help",       "--out",        "--resume",      "--replace",      "--trust",     "--init",
+      "--tokenizer",  "--vocab-size", "--bytes",       "--threads",      "--processes", "--zero",
+      "--no-overlap", "--kv-heads",   "--decay-steps", "--keep-history", "--record"};
   for (const TrainFlag& flag : train_flags()) flags.insert(flag.flag);
   for (const VariantFlag& flag : variant_flags()) flags.insert(flag.flag);
   std::set<std::string> described;

@@ -92,7 +92,8 @@ TEST_CASE("usage errors are one line with exit code 2, and nothing is written",
   CHECK(rejection_of(sandbox, train + Arguments{"--resume", "--steps"}, 2) ==
         "--steps needs a value");
   CHECK(rejection_of(sandbox, {}, 2) ==
-        "no command; use train, sample, look, corpus, inspect, import, export, book or bench, or "
+        "no command; use train, sample, replay, first, look, corpus, inspect, import, export, book "
+        "or bench, or "
         "see --help");
 }
 

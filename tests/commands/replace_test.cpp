@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Arguments keep_history = Arguments{"train", "in.txt", "--keep-history"} + tiny;
+const Arguments keep_history =
+    Arguments{"train", "in.txt", "--keep-history", "--record", "5"} + tiny;
 
 // Trains a run with a history.
 void train(const Sandbox& sandbox, const std::string& out, const std::string& seed) {
@@ -72,7 +73,7 @@ TEST_CASE("a run stays until the run that replaces it saves for the first time",
           "[commands][hostile]") {
   const Sandbox sandbox;
   const auto train = [&](const std::string& out, const Arguments& more) {
-    return sandbox.heed(Arguments{"train", "in.txt", "--keep-history", "--out", out} + tiny + more);
+    return sandbox.heed(keep_history + Arguments{"--out", out} + more);
   };
   REQUIRE(train("o", {}).code == 0);
   const auto before = files_in(sandbox / "o");
@@ -288,7 +289,7 @@ TEST_CASE("files of the user stay in a folder whose run is replaced", "[commands
       CHECK(content(sandbox / name) == name);
     CHECK(fs::is_directory(sandbox / "o/loss.svg/mine"));
     CHECK(fs::is_symlink(sandbox / "o/link"));
-    CHECK(heed::app::RunFolder{sandbox / "o"}.history_steps().empty());
+    CHECK(heed::app::RunFolder{sandbox / "o"}.history().steps().empty());
     CHECK_FALSE(has_second_folder(sandbox));
     fs::remove_all(sandbox / "o");
   }

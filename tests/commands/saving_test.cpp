@@ -144,11 +144,11 @@ TEST_CASE("a resumed run keeps the history that it has", "[commands][saving]") {
   REQUIRE(sandbox.heed({"train", "--resume", "--out", "o", "--steps", "40"}).code == 0);
   for (const std::string name : {"step-007", "step--1", "step-5x", "step-"})
     put(sandbox / ("o/history/" + name + ".safetensors"), "not a model of heed's");
-  CHECK((heed::app::RunFolder{sandbox / "o"}.history_steps() ==
+  CHECK((heed::app::RunFolder{sandbox / "o"}.history().steps() ==
          std::vector<std::int64_t>{0, 10, 20, 30, 40}));
   REQUIRE(sandbox.heed(train_tiny + Arguments{"--replace"}).code == 0);
   REQUIRE(sandbox.heed({"train", "--resume", "--out", "o", "--steps", "40"}).code == 0);
-  CHECK(heed::app::RunFolder{sandbox / "o"}.history_steps().empty());
+  CHECK(heed::app::RunFolder{sandbox / "o"}.history().steps().empty());
 }
 
 TEST_CASE("models of a run that was killed before its first checkpoint are replaced with --replace",

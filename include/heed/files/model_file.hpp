@@ -46,12 +46,13 @@ class ModelFile {
   bool has_checksum() const;        // whether the file claims to have a checksum
   bool has_text() const;            // whether it is the checkpoint of a run, which has a text()
 
-  // The entries of the file. Only the checkpoint of a training run has options() and text().
+  // The entries of the file. Only the checkpoint of a training run has options(), steps() and text().
   nn::GptConfig config() const;
   Vocabulary vocabulary() const;
   // config(), of which the vocab_size must be the size of the file's vocabulary.
   nn::GptConfig config_for(const Vocabulary& vocabulary) const;
   TrainOptions options() const;
+  std::int64_t steps() const;  // the number of steps that the run has done
   TextFingerprint text() const;
   // The libraries that computed the run's matrix products; OpenBLAS in files that do not say.
   GemmChoice gemm() const;

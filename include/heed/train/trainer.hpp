@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heed/base/error.hpp"
@@ -84,6 +85,13 @@ class Trainer {
   const nn::Gpt& model() const { return model_; }
   const Parameters& parameters() const { return parameters_; }
   const TrainOptions& options() const { return options_; }
+  // Of the latest step: the norm of the gradient before clipping, and the learning rate.
+  double grad_norm() const { return grad_norm_; }
+  double lr() const { return optimizer_.lr(); }
+
+  // Calls `hook` in each step after the backward pass, before the gradients are clipped and used.
+  using GradientHook = std::function<void(const Batch& batch, double loss)>;
+  void set_gradient_hook(GradientHook hook) { gradient_hook_ = std::move(hook); }
 
   // The current state, for restore(). Throws Diverged if a parameter or a moment is not finite.
   TrainerState state() const;
@@ -137,6 +145,7 @@ class Trainer {
   double loss_sum_ = 0, ms_sum_ = 0;  // sums of loss and ms since the last row
   std::int64_t pending_ = 0;          // number of steps since the last row of the history
   double grad_norm_ = 0;              // of the latest step, before clipping
+  GradientHook gradient_hook_;
 };
 
 }  // namespace HEED_NAMESPACE

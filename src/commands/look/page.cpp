@@ -193,7 +193,7 @@ void check_writable(const std::filesystem::path& file) {
 Json history_model(const LookCommand& command, const LoadedModel& saved, const LookText& text,
                    const ScoreText& scored, const RunFolder& folder, std::int64_t step) {
   const nn::GptConfig& config = saved.model.config;
-  const ModelFile file = ModelFile::open(folder.history_file(step));
+  const ModelFile file = ModelFile::open(folder.history().file(step));
   check_trusted(file, command.trust);
   const LoadedModel kept(file);
   if (kept.model.config.layers != config.layers || kept.model.config.heads != config.heads ||
@@ -235,7 +235,7 @@ Json models_that_fit(std::size_t count, std::size_t bytes,
 Json history_json(const LookCommand& command, const LoadedModel& saved, const LookText& text,
                   const ScoreText& scored, std::size_t bytes) {
   const RunFolder folder{checkpoint_in(command.run).parent_path()};
-  const std::vector<std::int64_t> steps = folder.history_steps();
+  const std::vector<std::int64_t> steps = folder.history().steps();
   const Json models = models_that_fit(steps.size(), bytes, [&](std::size_t i) {
     return history_model(command, saved, text, scored, folder, steps[i]);
   });

@@ -1,8 +1,8 @@
 // facts.hpp: what all ranks of a training run must have in common, as facts for agree().
 #pragma once
 
-#include "commands/train/options.hpp"
 #include "commands/ranks.hpp"
+#include "commands/train/options.hpp"
 #include "commands/train/training_text.hpp"
 
 namespace heed::app {

@@ -105,9 +105,13 @@ void declare_flags(Flags& flags, TrainCommand& c) {
       flags.group("Training");
     }
     if (name == "eval_every") flags.group("Reports");
-    if (name == "log_every")
+    if (name == "log_every") {
       flags.flag("--keep-history", c.keep_history,
                  "keep the weights at each validation in DIR/history, for heed look --page");
+      flags.integer("--record", c.record, any_steps,
+                    "keep the state every N steps in DIR/record, for heed replay and heed first; "
+                    "at most 9 states: N doubles when there are more");
+    }
     flags.field(field, value);
   });
 }

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "commands/train/options.hpp"
 #include "commands/run_folder.hpp"
+#include "commands/train/options.hpp"
 #include "commands/train/training_text.hpp"
 
 namespace heed::app {

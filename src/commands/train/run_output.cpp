@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "commands/train/loss_curve.hpp"
+#include "commands/train/record.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/base/text.hpp"
 #include "heed/train/generate.hpp"
@@ -29,7 +30,15 @@ std::string warmup_line(const TrainOptions& o) {
 
 }  // namespace
 
-void RunOutput::print_header(std::size_t processes, bool replaces) const {
+// The size of a state is that of its weights and AdamW's two moments.
+static std::string record_line(std::size_t parameters, std::int64_t every) {
+  const double megabytes = 3e-6 * sizeof(Real) * static_cast<double>(parameters);
+  return "record a state of " + significant(megabytes, 2) + " MB every " + std::to_string(every) +
+         " steps, at most " + std::to_string(max_recorded) + " (" +
+         significant(megabytes * max_recorded, 2) + " MB), for ./heed replay and ./heed first\n";
+}
+
+void RunOutput::print_header(std::size_t processes, bool replaces, std::int64_t record) const {
   const TrainOptions& o = trainer_.options();
   const nn::GptConfig& c = trainer_.model().config;
   const std::size_t V = text_.vocabulary->size();
@@ -46,6 +55,7 @@ void RunOutput::print_header(std::size_t processes, bool replaces) const {
       << (processes > 1 ? std::to_string(processes) + " processes of " : "")
       << counted(static_cast<std::size_t>(num_threads()), "thread") << "\n"
       << (o.steps > o.warmup ? "" : warmup_line(o))
+      << (record > 0 ? record_line(trainer_.parameters().count(), record) : "")
       << "loss   nats per token; a uniform guess has loss ln " << V << " = "
       << decimal(std::log(static_cast<double>(V)), 4) << "\n"
       << "run    " << printable(folder()) << (replaces ? ", replacing the old run" : "")
@@ -110,7 +120,7 @@ std::string RunOutput::best_step() const {
   for (const LogRow& row : rows)
     if (row.val_loss && (best == nullptr || *row.val_loss < *best->val_loss)) best = &row;
   if (best == nullptr || *rows.back().val_loss <= 1.01 * *best->val_loss) return "";
-  const std::filesystem::path model = folder_.history_file(best->step);
+  const std::filesystem::path model = folder_.history().file(best->step);
   std::error_code ignored;
   return "the lowest was " + decimal(*best->val_loss, 4) + " after " + std::to_string(best->step) +
          " steps; " +

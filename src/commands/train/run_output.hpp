@@ -18,7 +18,8 @@ class RunOutput {
   RunOutput(const Trainer& trainer, const TrainingText& text, const RunFolder& folder)
       : trainer_(trainer), text_(text), folder_(folder) {}
 
-  void print_header(std::size_t processes, bool replaces) const;
+  // `record`: the number of steps between recorded states, or 0.
+  void print_header(std::size_t processes, bool replaces, std::int64_t record) const;
   void print_row(const LogRow& row);
   // Redraws the live line. Prints one note if stdout cannot be written any more, for example on a
   // full disk: training continues, because its results are written to files. (If the reader of a

@@ -17,6 +17,7 @@
 #include "commands/train/facts.hpp"
 #include "commands/train/loss_curve.hpp"
 #include "commands/train/memory_check.hpp"
+#include "commands/train/record.hpp"
 #include "commands/train/resume.hpp"
 #include "commands/train/run_output.hpp"
 #include "commands/train/training_text.hpp"
@@ -140,6 +141,7 @@ struct Run {
     if (is_first()) open_files();
     try {
       if (!is_first()) save();  // the counterpart of check_run() in open_files()
+      if (command.record > 0) record();
       return train_to_end();
     } catch (const Diverged& error) {
       if (!is_first()) return 0;  // all ranks throw it together: rank 0 reports it
@@ -152,7 +154,7 @@ struct Run {
 
   void open_folder() {
     writer.create();
-    keep_history = command.keep_history || (checkpoint && !folder.history_steps().empty());
+    keep_history = command.keep_history || (checkpoint && !folder.history().steps().empty());
     if (text.had_byte_order_mark)
       note(text.name() + " begins with a byte order mark, which heed removes");
     if (command.init.empty()) text.note_small_vocabulary(command.vocab_size);
@@ -172,14 +174,16 @@ struct Run {
       throw_error(files().loss_csv().string(), ": ", write_error_text(errno),
                   "; make it writable or remove it");
     output.emplace(*trainer, text, folder);
-    output->print_header(communicator.size(), writer.replaces_run());
-    files().remove_history_after(trainer->steps_done());
+    output->print_header(communicator.size(), writer.replaces_run(), command.record);
+    for (const StepFolder& states : {files().history(), files().record()})
+      states.remove_after(trainer->steps_done());
     if (trainer->steps_done() == 0) save_history();
   }
 
   int train_to_end() {
     while (!trainer->done()) {
       if (const auto row = trainer->step()) report(*row);
+      if (is_recorded(command.record, trainer->steps_done())) record();
       if (is_first()) output->show_progress();
       if (const int signal = stop_signal(); signal != 0 && !trainer->done()) {
         save();
@@ -211,9 +215,21 @@ struct Run {
 
   void save_history() {
     if (!keep_history) return;
-    make_folder(files().history());
-    save_model(files().history_file(trainer->steps_done()), trainer->parameters(),
+    make_folder(files().history().path);
+    save_model(files().history().file(trainer->steps_done()), trainer->parameters(),
                trainer->model().config, *text.vocabulary);
+  }
+
+  // Keeps the state in record/. As with save(), other ranks only give their part of it.
+  void record() {
+    if (!is_first()) {
+      if (splits_optimizer()) trainer->state();
+      return;
+    }
+    const StepFolder states = files().record();
+    make_folder(states.path);
+    save_run(states.file(trainer->steps_done()), *trainer, *text.vocabulary, text.fingerprint);
+    thin_record(states, command.record, trainer->steps_done());
   }
 
   // Saves the checkpoint. The first one puts this run in the place of the old run, if there is one.

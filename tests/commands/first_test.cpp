@@ -1,0 +1,155 @@
+// first_test.cpp: heed first finds the first step of a run at which a condition holds.
+
+#include <regex>
+
+#include "catch.hpp"
+#include "commands/first/condition.hpp"
+#include "commands/heed_program.hpp"
+#include "heed/base/text.hpp"
+
+using namespace heed_test;
+using heed::app::Condition;
+using heed::app::ConditionError;
+
+namespace {
+
+// "COLUMN: MESSAGE" of the error in a condition, or "" if it has none.
+std::string error_of(const std::string& text) {
+  try {
+    Condition condition(text);
+    return "";
+  } catch (const ConditionError& error) {
+    return std::to_string(error.position + 1) + ": " + error.what();
+  }
+}
+
+bool holds(const std::string& text) { return Condition(text).holds(); }
+
+// The step that heed first has found, or -1.
+int step_found(const Finished& found) {
+  return found.code == 0 ? std::stoi(found.out.substr(5)) : -1;
+}
+
+// The text with one # for each number, because the last digits depend on the processor.
+std::string without_digits(const std::string& text) {
+  return std::regex_replace(text, std::regex("[0-9.]+(e-[0-9]+)?"), "#");
+}
+
+}  // namespace
+
+TEST_CASE("conditions compare arithmetic expressions", "[commands][first]") {
+  CHECK(holds("1 + 2 * 3 >= 7"));
+  CHECK_FALSE(holds("(1 + 2) * 3 <= 7"));
+  CHECK(holds("-2 < 1e-3"));
+  CHECK(holds("8 / 2 / 2 - 1 - 1 <= 0"));
+  CHECK_FALSE(holds("1 > 1"));
+}
+
+TEST_CASE("conditions measure losses, gradients, weights, updates and attention",
+          "[commands][first]") {
+  Condition condition(
+      "train_loss + max(abs(update a.b)) > 2 * entropy(attention 1.2) - norm(grad)");
+  REQUIRE(condition.measurements().size() == 4);
+  const char* const names[] = {"train_loss", "max(abs(update a.b))", "entropy(attention 1.2)",
+                               "norm(grad)"};
+  const double values[] = {1, 2, 3, 4};
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(condition.measurements()[i].text == names[i]);
+    condition.measurements()[i].value = values[i];
+  }
+  CHECK(condition.measurements()[2].layer == 1);
+  CHECK(condition.measurements()[2].head == 2);
+  CHECK(condition.left() == 3);
+  CHECK(condition.right() == 2);
+  CHECK(condition.holds());
+  CHECK(Condition("not finite").is_not_finite());
+}
+
+TEST_CASE("an error in a condition says where it is and what is expected", "[commands][first]") {
+  CHECK(error_of("grad_norm") == "10: expected >, >=, < or <=");
+  CHECK(error_of("norm(weights > 1") == "14: expected ')'");
+  CHECK(error_of("1 > 2 3") == "7: expected the end");
+  CHECK(error_of("entropy(attention 1) > 1") == "19: expected LAYER.HEAD, such as 1.2");
+  CHECK(error_of("entropy(weights) > 1") ==
+        "9: expected 'attention', as in entropy(attention 1.2)");
+  CHECK(error_of("norm() > 1") == "6: expected weights, grad, or the name of a parameter");
+  CHECK(error_of("not a number") == "5: expected 'finite'");
+  CHECK(error_of("1 > 1e999") == "5: expected a number that a double can hold");
+  CHECK(error_of("1 > " + std::string(100000, '(')) == "105: too many parentheses and signs");
+  for (const char* text : {"", " ", ">", "1 >", "loss > 2", "norm > 1", "max(abs(weights) > 1"})
+    CHECK(error_of(text) != "");
+}
+
+TEST_CASE("first prints a condition's error below a caret, and names of parameters are checked",
+          "[commands][first]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const Finished syntax = sandbox.heed({"first", "o", "grad_norm >> 3"});
+  CHECK(syntax.code == 2);
+  CHECK(
+      has(syntax.err, "grad_norm >> 3\n           ^\nheed: error: CONDITION, column 12: expected"));
+  CHECK(has(sandbox.heed({"first", "o", "norm(blocks.9) > 3"}).err,
+            "column 6: the model has no parameter 'blocks.9'; ./heed inspect RUN lists them"));
+  CHECK(has(sandbox.heed({"first", "o", "entropy(attention 1.0) > 3"}).err,
+            "column 19: the model has layers 0 to 0 and heads 0 to 1"));
+}
+
+TEST_CASE("first finds the step in loss.csv, with and without a record", "[commands][first]") {
+  const Sandbox sandbox;
+  const Arguments train = train_tiny + Arguments{"--log-every", "1", "--lr", "0.01"};
+  REQUIRE(sandbox.heed(train).code == 0);
+  const std::vector<std::string> rows = heed::split(losses(sandbox / "o"), '\n');
+  const auto loss = [&](std::size_t step) { return heed::split(rows.at(step), ',')[1]; };
+  const std::string condition = "train_loss <= " + loss(13);
+  int expected = 1;
+  while (std::stod(loss(static_cast<std::size_t>(expected))) > std::stod(loss(13))) ++expected;
+  REQUIRE(expected > 9);
+  CHECK(step_found(sandbox.heed({"first", "o", condition})) == expected);
+  REQUIRE(sandbox.heed(train + Arguments{"--replace", "--record", "3"}).code == 0);
+  CHECK(step_found(sandbox.heed({"first", "o", condition})) == expected);
+  CHECK(step_found(sandbox.heed({"first", "o", condition, "--every-step"})) == expected);
+  const Finished never = sandbox.heed({"first", "o", "train_loss < 0"});
+  CHECK(never.code == 1);
+  CHECK(never.out == "no step from 1 to 20: train_loss < 0\n");
+}
+
+TEST_CASE("first names the window whose gradient is unlike the others, as the documentation shows",
+          "[commands][first]") {
+  const Sandbox sandbox;
+  std::string text;
+  for (int i = 0; i < 4; ++i) text += Sandbox::story();
+  put(sandbox / "diary.txt", text + std::string(30, '~') + "\n" + text);
+  REQUIRE(sandbox
+              .heed({"train",        "diary.txt", "--record",       "50", "--layers",     "1",
+                     "--embed-dim",  "16",        "--heads",        "2",  "--block-size", "16",
+                     "--batch-size", "4",         "--eval-batches", "1",  "--steps",      "400",
+                     "--lr",         "0.01",      "--seed",         "1"})
+              .code == 0);
+  const Finished found =
+      sandbox.heed({"first", "runs/diary", "train_loss > 1.6 * median", "--every-step"});
+  REQUIRE(found.code == 0);
+  const std::string worst = "\"~~~~~~~~~~~~~~~~\"\n";
+  const std::string command =
+      "$ ./heed first runs/diary \"train_loss > 1.6 * median\" --every-step\n";
+  const std::string page = content(HEED_SOURCE_DIR "/docs/debugging.md");
+  const std::size_t begin = page.find(command);
+  REQUIRE(begin != std::string::npos);
+  const auto up_to_worst = [&](const std::string& output) {
+    return without_digits(output.substr(0, output.find(worst)));
+  };
+  CHECK(up_to_worst(found.out) == up_to_worst(page.substr(begin + command.size())));
+  CHECK(found.out.rfind("step 246:", 0) == 0);
+  CHECK(has(found.out, "To step through it: ./heed debug replay runs/diary --to 246\n"));
+}
+
+TEST_CASE("first finds the step at which a run diverged, which saved no checkpoint",
+          "[commands][first]") {
+  const Sandbox sandbox;
+  const Finished train = sandbox.heed(
+      train_tiny + Arguments{"--lr", "1e30", "--clip", "0", "--warmup", "0", "--record", "2"});
+  REQUIRE(train.code == 1);
+  const Finished found = sandbox.heed({"first", "o", "not finite"});
+  INFO(found.out << found.err << train.err);
+  CHECK(found.code == 0);
+  CHECK(has(train.err, " step " + std::to_string(step_found(found)) + ","));
+}
