@@ -308,7 +308,6 @@ int main() {
   without_keys(models, test, guess);
   copying(models);
   if (appendix("How the learning rates were chosen"))
-    show_tuning("loss on repeated tokens (nats)",
-                {{"two layers", best_rate}, {"one layer", best_rate}});
+    show_tuning({{"two layers", best_rate}, {"one layer", best_rate}});
   ending();
 }

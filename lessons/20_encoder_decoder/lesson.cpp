@@ -265,8 +265,8 @@ int main() {
   where_it_looks(models[0], models[1], data);
   what_each_is_for(models, data);
   if (appendix("How the learning rates were chosen"))
-    show_tuning("loss (nats per token)", {{settings[0].name, settings[0].rate},
-                                          {settings[1].name, settings[1].rate},
-                                          {settings[2].name, settings[2].rate}});
+    show_tuning({{settings[0].name, settings[0].rate, /*open_edge=*/true},
+                 {settings[1].name, settings[1].rate},
+                 {settings[2].name, settings[2].rate, /*open_edge=*/true}});
   ending();
 }

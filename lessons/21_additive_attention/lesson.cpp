@@ -261,8 +261,9 @@ int main() {
   where_it_looks(models[1]);
   if (appendix("How the learning rates were chosen")) {
     std::vector<ChosenRate> chosen;
-    for (const Setting& setting : settings) chosen.push_back({setting.name, setting.rate});
-    show_tuning("loss (nats per character)", chosen);
+    for (const Setting& setting : settings)
+      chosen.push_back({setting.name, setting.rate, setting.steps == steps});
+    show_tuning(chosen);
   }
   ending();
 }

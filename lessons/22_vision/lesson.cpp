@@ -287,8 +287,9 @@ int main() {
   does_it_need_them(models, test);
   if (appendix("How the learning rates were chosen")) {
     std::vector<ChosenRate> chosen;
-    for (const Setting& setting : settings) chosen.push_back({setting.name, setting.rate});
-    show_tuning("loss (nats)", chosen);
+    for (const Setting& setting : settings)
+      chosen.push_back({setting.name, setting.rate, setting.rate == 0.0025});
+    show_tuning(chosen);
   }
   ending();
 }

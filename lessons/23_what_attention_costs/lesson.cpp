@@ -300,7 +300,7 @@ int main() {
   if (appendix("How the learning rates were chosen")) {
     std::vector<ChosenRate> chosen;
     for (const Variant& variant : variants) chosen.push_back({variant.name, variant.rate});
-    show_tuning("loss (nats per question)", chosen);
+    show_tuning(chosen);
   }
   ending();
 }

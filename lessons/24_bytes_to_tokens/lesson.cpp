@@ -290,7 +290,7 @@ int main() {
   if (appendix("The learning rates")) {
     std::vector<ChosenRate> chosen;
     for (const Tokens& tokens : kinds) chosen.push_back({tokens.name, tokens.rate});
-    show_tuning("bits per character", chosen);
+    show_tuning(chosen);
   }
   ending();
 }

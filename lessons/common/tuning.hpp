@@ -20,6 +20,7 @@ struct TuningRow {
 struct ChosenRate {
   std::string variant;
   double rate;
+  bool open_edge = false;  // whether it is the largest or the smallest rate of the sweep
 };
 
 // Whether the lesson is to run its sweep, because the environment variable HEED_TUNE is set:
@@ -31,10 +32,11 @@ bool tuning();
 int write_tuning(const std::string& measured, const std::vector<TuningRow>& rows,
                  SourceLocation location = SourceLocation::current());
 
-// Prints the file tuning.txt of the lesson's folder as quoted lines, draws the losses over the
-// rates in the picture "tuning", and claims that the rate of each variant is the best of its sweep.
-// Throws an Error if the file has other variants than `chosen`.
-void show_tuning(const std::string& y_title, const std::vector<ChosenRate>& chosen,
+// Prints the file tuning.txt of the lesson's folder as a matrix of variants by rates, the best rate
+// of each variant in brackets. Claims that the chosen rates are the best, and that each has a worse
+// one on both sides, or is at the edge of the sweep if it has an open edge. Throws an Error if the
+// file does not have a chosen variant.
+void show_tuning(const std::vector<ChosenRate>& chosen,
                  SourceLocation location = SourceLocation::current());
 
 }  // namespace heed

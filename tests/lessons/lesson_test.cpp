@@ -100,10 +100,18 @@ TEST_CASE("a threshold that was set after the result is printed as a guard", "[l
 
 TEST_CASE("a lesson shows the sweep that chose its learning rates", "[lessons]") {
   const std::string out = small_lesson("tuning").output;
-  CHECK(has(out, "  | linear | 0.003 | 2.5000 | 0.0100\n"));
-  CHECK(has(out, "  holds: each rate is the best of its sweep: softmax 0.01, linear 0.003\n"));
-  CHECK(error_of("worse rate") ==
-        "  does NOT hold: each rate is the best of its sweep: softmax 0.03: softmax 0.01");
+  CHECK(has(out,
+            "  | loss on the tuning windows, seeds 11 to 13, by learning rate\n"
+            "  |                              0.003      0.01      0.03\n"
+            "  | softmax                      1.500    [1.250]    1.750\n"
+            "  | linear                      [2.500]    2.750\n"));
+  CHECK(has(out,
+            "  holds: each chosen rate is the best of its sweep, and inside it, but at its edge: "
+            "linear 0.003\n"));
+  const std::string fails =
+      "  does NOT hold: each chosen rate is the best of its sweep, and inside it: ";
+  CHECK(error_of("worse rate") == fails + "not softmax 0.03");
+  CHECK(error_of("open edge") == fails + "not linear 0.003");
   CHECK(error_of("no rate") ==
         "heed: error: tuning.txt: no row of 'cosine'; run it with HEED_TUNE=1");
 }

@@ -35,9 +35,10 @@ void sum() {
   if (wrong == "curves") loss_curves("loss", {falling()});
   if (wrong == "guess") Guess("the sum").compare("3");
   if (wrong == "guard") guard("3 is below 4", true, "");
-  if (wrong == "tuning") show_tuning("loss", {{"softmax", 0.01}, {"linear", 0.003}});
-  if (wrong == "worse rate") show_tuning("loss", {{"softmax", 0.03}});
-  if (wrong == "no rate") show_tuning("loss", {{"cosine", 0.01}});
+  if (wrong == "tuning") show_tuning({{"softmax", 0.01}, {"linear", 0.003, /*open_edge=*/true}});
+  if (wrong == "worse rate") show_tuning({{"softmax", 0.03}});
+  if (wrong == "open edge") show_tuning({{"linear", 0.003}});
+  if (wrong == "no rate") show_tuning({{"cosine", 0.01}});
 }
 
 int main(int count, char** arguments) {
