@@ -107,3 +107,27 @@ lesson 99
 for array in 'weights (3, 3)' 'gradient of x (3, 5)'; do
   grep -qxF "$array" "$folder/lesson.txt" || fail "lesson 99 does not print $array: $(cat "$folder/lesson.txt")"
 done
+
+echo "the operation of CONTRIBUTING.md: src/ops/softsign.cpp"
+for file in src/ops/softsign.cpp include/heed/ops/softsign.hpp; do
+  awk -v first="// $file:" 'index($0, first) == 1 { inside = 1 } /^```/ { inside = 0 } inside' \
+    "$root/CONTRIBUTING.md" >"$folder/project/$file"
+done
+mkdir "$folder/project/lessons/98_softsign"
+cat >"$folder/project/lessons/98_softsign/lesson.cpp" <<'CPP'
+// 98 softsign: its value and its gradient.
+#include "heed/heed.hpp"
+#include "heed/ops/softsign.hpp"
+#include "lesson.hpp"
+
+int main() {
+  heed::Tensor x(heed::Array({-1, 0, 3}), /*requires_grad=*/true);
+  heed::Tensor y = heed::softsign(x);
+  heed::backward(heed::sum(y));
+  std::cout << y.value() << x.grad() << '\n';
+}
+CPP
+lesson 98
+for array in '{-0.5 ,  0.  ,  0.75}' '{ 0.25  ,  1.    ,  0.0625}'; do
+  grep -qF "$array" "$folder/lesson.txt" || fail "lesson 98 does not print $array: $(cat "$folder/lesson.txt")"
+done

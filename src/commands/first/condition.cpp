@@ -121,26 +121,15 @@ class ConditionParser {
   Node binary(char kind, Node left, Node right) {
     return std::make_unique<Expression>(Expression{kind, 0, 0, std::move(left), std::move(right)});
   }
-  Node sum() {
-    Node node = product();
+  Node sum() { return chain('+', '-', &ConditionParser::product); }
+  Node product() { return chain('*', '/', &ConditionParser::factor); }
+  // Operands with one of two operators of the same rank between them.
+  Node chain(char first, char second, Node (ConditionParser::*operand)()) {
+    Node node = (this->*operand)();
     for (;;) {
-      if (take('+'))
-        node = binary('+', std::move(node), product());
-      else if (take('-'))
-        node = binary('-', std::move(node), product());
-      else
-        return node;
-    }
-  }
-  Node product() {
-    Node node = factor();
-    for (;;) {
-      if (take('*'))
-        node = binary('*', std::move(node), factor());
-      else if (take('/'))
-        node = binary('/', std::move(node), factor());
-      else
-        return node;
+      const char kind = take(first) ? first : take(second) ? second : '\0';
+      if (kind == '\0') return node;
+      node = binary(kind, std::move(node), (this->*operand)());
     }
   }
   Node factor() {
