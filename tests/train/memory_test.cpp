@@ -18,7 +18,7 @@ TEST_CASE("the memory of weights is five times their number: gradients, moments 
       config.tied = tied;
       for (const heed::nn::GptConfig& c : {config, heed::test::llama_like(config)}) {
         const auto count = static_cast<double>(heed::nn::parameter_count(c));
-        CHECK(training_memory(c, {}).weights == 5 * sizeof(heed::Real) * count);
+        CHECK(training_memory(c, {}).parameters_and_state == 5 * sizeof(heed::Real) * count);
       }
     }
 }

@@ -9,7 +9,7 @@
 #include "heed/array/precision.hpp"
 #include "heed/base/source_location.hpp"
 
-#if __has_include(<xtensor/containers/xarray.hpp>)  // since version 0.26
+#if __has_include(<xtensor/containers/xarray.hpp>)  // xtensor 0.26 and later
 #include <xtensor/containers/xadapt.hpp>
 #include <xtensor/containers/xarray.hpp>
 #include <xtensor/core/xmath.hpp>

@@ -1,5 +1,5 @@
-// blas.hpp: matrices inside buffers, their product by BLAS in float and in double, and facts about
-// the BLAS library.
+// blas.hpp: MatrixRef (a matrix inside a buffer), matrix products by BLAS in float and double, and
+// properties of the BLAS library.
 #pragma once
 
 #include "heed/array/shape.hpp"
@@ -24,7 +24,7 @@ struct MatrixRef {
 };
 using MatrixView = MatrixRef<const Real>;  // a read-only matrix
 
-// n as an integer of BLAS. Throws Error if n is too large.
+// Converts n to BLAS's integer type. Throws Error if n is too large.
 int blas_int(std::size_t n);
 
 // c = beta c + alpha a b, computed by BLAS on the calling thread, in the precision of T: float or

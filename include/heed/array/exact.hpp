@@ -1,5 +1,5 @@
-// exact.hpp: Exact<Indices> and Exact<Mask>, parameters that reject numbers which a conversion
-// would change.
+// exact.hpp: Exact<Indices> and Exact<Mask>, parameter types that reject arrays whose conversion
+// would change a number.
 #pragma once
 
 #include <type_traits>
@@ -9,15 +9,15 @@
 
 namespace HEED_NAMESPACE {
 
-// The same array as Indices or as a Mask. Throws Error for an element that is not a whole number,
-// or for a mask, neither 0 nor 1.
+// Converts x to Indices or to a Mask. Throws Error for an element that is not a whole number or,
+// for a mask, neither 0 nor 1.
 void convert_exactly(const xt::xarray<double>& x, Indices& to, SourceLocation location);
 void convert_exactly(const xt::xarray<double>& x, Mask& to, SourceLocation location);
 
-// Indices or a Mask as a function takes them. xtensor would convert any array: the indices {1.9,
-// -0.5} would become {1, 0}, and an additive mask {0, -infinity} would become {false, true}. Exact
-// accepts what it converts without loss, throws Error for other arrays, and accepts no single
-// number or bool, which would become an array of rank 0.
+// The type of a function's parameter: Indices or a Mask. xtensor would convert any array: the
+// indices {1.9, -0.5} would become {1, 0}, and an additive mask {0, -infinity} would become {false,
+// true}. Exact accepts what it converts without loss, throws Error for other arrays, and accepts no
+// single number or bool, which would become an array of rank 0.
 template <class Integers>
 class Exact : public Integers {
  public:
@@ -26,7 +26,7 @@ class Exact : public Integers {
   // A copy of x, or x itself.
   Exact(const Integers& x) : Integers(x) {}
   Exact(Integers&& x) noexcept : Integers(std::move(x)) {}
-  // The elements of any other array. Throws Error if one is not exact.
+  // Converts any other array. Throws Error if that would change an element.
   template <class E>
   Exact(const xt::xexpression<E>& x, SourceLocation location = SourceLocation::current()) {
     using From = typename E::value_type;
@@ -38,8 +38,8 @@ class Exact : public Integers {
     }
   }
   template <class Number, std::enable_if_t<std::is_arithmetic_v<Number>, int> = 0>
-  Exact(Number) = delete;                                // a number in the place of an array
-  Exact(const typename Integers::value_type&) = delete;  // hides a constructor of Integers
+  Exact(Number) = delete;                                // rejects a single number
+  Exact(const typename Integers::value_type&) = delete;  // rejects a single element
 };
 
 }  // namespace HEED_NAMESPACE

@@ -77,7 +77,7 @@ Array map_broadcast(const Formula& formula, const Array& a, const Array& b, cons
   const StridedLoop<3> loop(shape, {row_major_strides(shape), broadcast_strides(a.shape(), shape),
                                     broadcast_strides(b.shape(), shape)});
   const std::size_t n = loop.row_size();
-  const std::array<std::ptrdiff_t, 3> steps = loop.row_strides();  // steps[0] is 1
+  const std::array<std::ptrdiff_t, 3> steps = loop.row_strides();  // steps[0], that of y, is 1
   const auto row = [&, sa = steps[1], sb = steps[2]](const std::array<std::ptrdiff_t, 3>& at) {
     Real* const out = y.data() + at[0];
     const Real *const in_a = a.data() + at[1], *const in_b = b.data() + at[2];

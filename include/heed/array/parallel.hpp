@@ -15,16 +15,16 @@ namespace HEED_NAMESPACE {
 void set_num_threads(int threads, SourceLocation location = SourceLocation::current());
 int num_threads();
 
-// A reference to a function of a range: body(begin, end). The function must outlive it.
+// A reference to a function body(begin, end), which must outlive it.
 class RangeBody {
  public:
-  // Refers to the function.
+  // A reference to `function`.
   template <class Function>
   RangeBody(const Function& function)
       : function_(&function), call_([](const void* f, std::size_t begin, std::size_t end) {
           (*static_cast<const Function*>(f))(begin, end);
         }) {}
-  // Calls it.
+  // Calls the function for the indices begin to end - 1.
   void operator()(std::size_t begin, std::size_t end) const { call_(function_, begin, end); }
 
  private:

@@ -48,9 +48,9 @@ class SizeList : public std::vector<std::int64_t> {
 };
 
 std::string str(const Shape& shape);  // "(4, 8, 64)", "(3)", "()"; a size of -1 is printed as -1
-// The number of elements; 1 for rank 0. Throws Error for a negative size, and if it is 2^59 or
-// more, because the number of their bytes could overflow. uninitialized(), and so every array that
-// heed creates, checks this.
+// The number of elements of an array of this shape; 1 for rank 0. Throws Error for a negative size,
+// and for 2^59 elements or more, whose number of bytes could overflow. uninitialized(), and so
+// every array that heed creates, checks this.
 std::size_t numel(const Shape& shape);
 template <class AnyArray>
 Shape shape_of(const AnyArray& x) {  // x may be an array whose shape() is not a Shape

@@ -10,8 +10,8 @@ class Observer;
 // Options of backward().
 struct BackwardOptions {
   bool keep_graph = false;  // keep the graph, so that backward can run once more (retain_graph)
-  // If not null, told of each node of this pass (observer.hpp). Provenance records the terms of the
-  // gradients, and GradientReady reports each gradient that is complete.
+  // If not null, an observer of this pass (observer.hpp), such as Provenance, which records the
+  // contributions to each gradient, or GradientReady, which reports each complete gradient.
   Observer* observer = nullptr;
   // PyTorch's option for derivatives of gradients, which heed does not compute: a gradient is an
   // Array, which has no graph. backward throws Error if it is true.
@@ -42,7 +42,7 @@ void backward(const Tensor& output, BackwardOptions options = {},
 void backward(const Tensor& output, Upstream upstream, BackwardOptions options = {},
               SourceLocation location = SourceLocation::current());
 template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
-void backward(const Tensor&, Number, BackwardOptions = {}) = delete;  // keep_graph is {true}
+void backward(const Tensor&, Number, BackwardOptions = {}) = delete;  // rejects backward(y, true)
 
 // The nodes that topological_order() lists: only nodes that require a gradient, or all nodes.
 enum class NodeSet { requires_grad, all };

@@ -1,7 +1,8 @@
-// observer.hpp: Observer, which is told of every operation and of every node of a backward pass.
+// observer.hpp: Observer, whose functions are called for every operation and for every node of a
+// backward pass.
 //
-// Tracing, gradient checks and data-parallel training are observers. The engine has none of its
-// own: as a rule, no observer exists.
+// Tracing, gradient checks and data-parallel training are observers. The engine itself has none: as
+// a rule, no observer exists.
 #pragma once
 
 #include <atomic>
@@ -23,22 +24,22 @@ class Observer {
  public:
   virtual ~Observer() = default;
 
-  // Before and after an operation, or the backward of an operation. The name stays valid.
+  // Called before and after an operation, or the backward of an operation. `op` stays valid.
   virtual void begin(std::string_view /*op*/, Phase) {}
   virtual void end() {}
-  // After the forward of an operation, with its result. `writes_infinity` says that the operation
-  // may write minus infinity, as masked_fill does.
+  // Called after the forward of an operation, with its result. `writes_infinity` says that the
+  // operation may write minus infinity, as masked_fill does.
   virtual void computed(std::string_view /*op*/, bool /*writes_infinity*/, SourceLocation,
                         const Array& /*value*/, const NodeList& /*inputs*/) {}
 
-  // Before a backward pass through the nodes, the last of which is the output, and after the pass,
-  // even if an exception ended it.
+  // Called before a backward pass through the nodes, the last of which is the output, and after the
+  // pass, even if an exception ended it.
   virtual void begin_pass(const NodeList&) {}
   virtual void end_pass() {}
-  // Before and after the backward of a node.
+  // Called before and after the backward of a node.
   virtual void visit(const Node&) {}
   virtual void visited(const Node&) {}
-  // Before the backward of `from` adds `part` to the gradient of input i of `from`.
+  // Called before the backward of `from` adds `part` to the gradient of input i of `from`.
   virtual void add(const Node& /*from*/, std::size_t /*i*/, const Array& /*part*/) {}
 
   Observer* next = nullptr;  // the next observer in a list

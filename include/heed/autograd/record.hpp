@@ -55,7 +55,7 @@ inline ArrayList input_values(const NodeList& inputs) {
 // An operation's forward and backward have the arguments I...: the values of the inputs 0, 1, ...,
 // or if I is whole_list, one list of all values.
 inline constexpr std::size_t whole_list = static_cast<std::size_t>(-1);
-// Argument I, of the nodes of all inputs.
+// Argument I of the operation, if its inputs are these nodes.
 template <std::size_t I>
 decltype(auto) argument(const NodeList& inputs) {
   if constexpr (I == whole_list)
@@ -63,7 +63,7 @@ decltype(auto) argument(const NodeList& inputs) {
   else
     return input_value(inputs, I);
 }
-// The same of a list of arrays.
+// Argument I of the operation, if the values of its inputs are x.
 template <std::size_t I>
 decltype(auto) argument(const ArrayList& x) {
   if constexpr (I == whole_list)
@@ -74,20 +74,20 @@ decltype(auto) argument(const ArrayList& x) {
 
 // Adds the gradients that the backward of a node has returned to the gradients of its inputs.
 inline void accumulate_all(const Node& node, Array grad) { accumulate(node, 0, std::move(grad)); }
-// The same for a list of gradients, one for each input.
+// Adds a list of gradients, one for each input, to the gradients of the node's inputs.
 template <class List>
 void accumulate_all(const Node& node, List grads) {
   check_number_of_gradients(node, grads.size());
   for (std::size_t i = 0; i < grads.size(); ++i) accumulate(node, i, std::move(grads[i]));
 }
 
-// The same gradients as a list.
+// A list of one gradient.
 inline std::vector<Array> gradient_list(Array grad) {
   std::vector<Array> list;
   list.push_back(std::move(grad));
   return list;
 }
-// The same for an array of gradients.
+// The gradients of an array as a list.
 template <class List>
 std::vector<Array> gradient_list(List grads) {
   return {std::make_move_iterator(grads.begin()), std::make_move_iterator(grads.end())};
@@ -98,7 +98,7 @@ template <class Result, class Op, class... Arguments>
 Result return_type(Result (Op::*)(Arguments...));
 template <class Result, class Op, class... Arguments>
 Result return_type(Result (Op::*)(Arguments...) const);
-// The same for a static member function.
+// return_type for a static member function.
 template <class Result, class... Arguments>
 Result return_type(Result (*)(Arguments...));
 
@@ -131,7 +131,8 @@ struct OpNode final : Node {
     operation.reset();
     inputs.clear();
   }
-  // Both run a copy of the operation, whose forward may save values for its backward.
+  // forward_of and backward_of run a copy of the operation, whose forward may save values for its
+  // backward.
   Array forward_of(const ArrayList& x) const override {
     Op copy = *operation;
     return copy.forward(argument<I>(x)...);
@@ -189,7 +190,7 @@ Tensor record(Op op, SourceLocation location, const Inputs&... inputs) {
                        std::index_sequence_for<Inputs...>());
 }
 
-// The same with the location of the call that converted x to In.
+// Like record() above, with the location of the call that converted x to In.
 template <class Op, class... Inputs>
 Tensor record(Op op, const In& x, const Inputs&... inputs) {
   return record(std::move(op), x.call(), x, inputs...);
@@ -203,7 +204,7 @@ Tensor record_list(Op op, SourceLocation location, const std::vector<Tensor>& in
   return record_inputs(std::move(op), location, std::move(nodes),
                        std::index_sequence<whole_list>());
 }
-// The same with the location of the inputs.
+// Like record_list() above, with the location of the call that converted the list to InList.
 template <class Op>
 Tensor record_list(Op op, const InList& inputs) {
   return record_list(std::move(op), inputs.call(), inputs);

@@ -22,9 +22,9 @@
 
 namespace HEED_NAMESPACE {
 
-// One term that was added to a gradient, recorded by HEED_TRACE=provenance.
+// One contribution to a gradient, recorded by HEED_TRACE=provenance.
 struct Contribution {
-  std::string op, name;     // operation and name of the node whose backward added the term
+  std::string op, name;     // operation and name of the node whose backward added it
   SourceLocation location;  // the call that created the node
   double norm;              // L2 norm of the contribution to the gradient
 };
@@ -66,7 +66,7 @@ struct Node {
   unsigned version = 0;                     // number of mutable_value() calls
   SourceLocation changed_at;                // the last call of mutable_value()
   std::unique_ptr<Shape> kept_shape;        // the value's shape, set by the first mutable_value()
-  std::vector<Contribution> contributions;  // the terms that were added to grad, if recorded
+  std::vector<Contribution> contributions;  // contributions to grad, if recorded
   std::uint64_t last_search = 0;            // the last topological_order() that found this node
 };
 
@@ -98,7 +98,7 @@ class Tensor {
   // Deleted, because integers have no gradient. Tensor(Array(indices)) converts indices to Real.
   template <class T, class = std::enable_if_t<std::is_same_v<T, Indices>>>
   explicit Tensor(const T& indices, Bool requires_grad = false) = delete;
-  // A handle to an existing node.
+  // A handle to an existing node; record() calls it for new nodes.
   explicit Tensor(std::shared_ptr<Node> node) : node_(std::move(node)) {}
 
   // The value, its shape, and its number of axes.
@@ -149,7 +149,7 @@ class Tensor {
     return checked(caller).location;
   }
 
-  const std::shared_ptr<Node>& node() const { return node_; }  // null if undefined
+  const std::shared_ptr<Node>& node() const { return node_; }  // null for an undefined tensor
 
  private:
   Node& checked(SourceLocation location) const {
@@ -189,10 +189,10 @@ Tensor detach(const Tensor& x, SourceLocation location = SourceLocation::current
 //   Tensor softmax(In x, int axis);
 class In : public Tensor {
  public:
-  // A tensor, at the location of the call.
+  // Converts a tensor, and records the location of the call.
   In(Tensor x = {}, SourceLocation call = SourceLocation::current())
       : Tensor(std::move(x)), site_(call) {}
-  // A copy for another call.
+  // Copies a tensor, and records the location of another call.
   In(const In& x, SourceLocation call = SourceLocation::current()) : Tensor(x), site_(call) {}
 
   SourceLocation call() const { return site_.location(); }  // the location of the call
@@ -204,10 +204,10 @@ class In : public Tensor {
 // A list of tensors, such as {a, b}, as an operation takes it (see In).
 class InList : public std::vector<Tensor> {
  public:
-  // Tensors, at the location of the call.
+  // Converts a list of tensors, and records the location of the call.
   InList(std::vector<Tensor> list, SourceLocation call = SourceLocation::current())
       : std::vector<Tensor>(std::move(list)), site_(call) {}
-  // The same of a list in braces.
+  // Converts a list in braces, and records the location of the call.
   InList(std::initializer_list<Tensor> list, SourceLocation call = SourceLocation::current())
       : std::vector<Tensor>(list), site_(call) {}
 
@@ -220,7 +220,7 @@ class InList : public std::vector<Tensor> {
 // Indices as an operation or a layer takes them (see In and Exact).
 class IndicesIn : public Exact<Indices> {
  public:
-  // Indices, at the location of the call.
+  // Converts indices, and records the location of the call.
   template <class E>
   IndicesIn(const xt::xexpression<E>& indices, SourceLocation call = SourceLocation::current())
       : Exact<Indices>(indices, call), site_(call) {}

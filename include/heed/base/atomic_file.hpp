@@ -25,7 +25,7 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  const std::filesystem::path& path() const { return path_; }  // as given to the constructor
+  const std::filesystem::path& path() const { return path_; }  // the path given to the constructor
   void write(const void* data, std::size_t bytes);             // appends to the temporary file
   void commit();  // replaces `path`; returns after content and file name are stored on disk
   // Like commit(), but throws Error if `path` exists by now: nothing is replaced. On a file system
@@ -55,7 +55,8 @@ std::size_t remove_stale_temporaries(const std::filesystem::path& path);
 int exchange_folders(const std::filesystem::path& a, const std::filesystem::path& b,
                      const std::filesystem::path& aside);
 
-// The same in three renames. The folder `a` is called `aside` in between: then `a` does not exist.
+// Exchanges the names of two folders in three renames. In between, the folder `a` is called
+// `aside`, and no folder is called `a`.
 int exchange_by_renames(const std::filesystem::path& a, const std::filesystem::path& b,
                         const std::filesystem::path& aside);
 

@@ -13,9 +13,9 @@ class Bool {
   template <class T, std::enable_if_t<std::is_same_v<T, bool>, int> = 0>
   constexpr Bool(T value) : value_(value) {}
   template <class T, std::enable_if_t<!std::is_same_v<T, bool> && std::is_arithmetic_v<T>, int> = 0>
-  Bool(T) = delete;  // a number in the place of true or false
+  Bool(T) = delete;  // rejects a number
 
-  constexpr operator bool() const { return value_; }  // the value
+  constexpr operator bool() const { return value_; }  // true or false
 
  private:
   bool value_;

@@ -17,7 +17,7 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A size as the caller gave it: -1 is no size, and reaches a std::size_t as 2^64 - 1.
+// Undoes the conversion of a negative size to std::size_t: an error message shows -1, not 2^64 - 1.
 template <class Part>
 decltype(auto) as_given(const Part& part) {
   if constexpr (std::is_same_v<Part, std::size_t>)

@@ -28,11 +28,12 @@ std::string str(SourceLocation location);  // "lessons/04_query_key_value/lesson
 class CallSite {
  public:
   explicit CallSite(SourceLocation location);                            // the location of the call
-  CallSite(const CallSite& other) : CallSite(other.calls_.operation) {}  // the same call
+  CallSite(const CallSite& other) : CallSite(other.calls_.operation) {}  // the call of `other`
   ~CallSite();
   CallSite& operator=(const CallSite&) = delete;
 
-  // The location; inside the library's operations and simple layers, that of their own call.
+  // The location of the call; within the library's operations and simple layers, the location of
+  // the call of the operation or layer.
   SourceLocation location() const { return calls_.operation; }
   // The location that counts for errors; its line is 0 if no CallSite exists.
   static SourceLocation user() { return innermost().user; }

@@ -12,7 +12,7 @@ namespace heed {
 // Formats a number in fixed notation, with a decimal point in every locale ("2.5000"), or as "nan",
 // "inf", "-inf". A value that rounds to zero has no minus sign.
 std::string decimal(double value, int decimals);
-std::string scientific(double value, int decimals);  // "2.5000e-07"
+std::string scientific(double value, int decimals);  // such as "2.5000e-07"
 std::string significant(double value, int digits);   // %g of printf: "0.25", "2.5e-07"
 std::string grouped(double value);  // an integer with thousands separators: "18,400"
 
@@ -48,7 +48,7 @@ constexpr bool is_printable(std::uint32_t c) {
 // "\x1b", a directional mark by "\u202e", a tag by "\U000e0041", and a byte that is not UTF-8 by
 // its value, "\xff".
 std::string escaped(std::string_view text);
-std::string escaped_lines(std::string_view text);  // the same, but newlines and tabs stay
+std::string escaped_lines(std::string_view text);  // like escaped(), but newlines and tabs stay
 
 // Formats a text for an error message: escapes it, cuts it after about 80 bytes with "...", and
 // puts it in single quotes. The text need not be UTF-8. (If in_quotes were named `quoted`, a call

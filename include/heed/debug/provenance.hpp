@@ -1,4 +1,5 @@
-// provenance.hpp: Provenance, which records the terms of each gradient, and contributions().
+// provenance.hpp: Provenance, which records the contributions to each gradient, and
+// contributions().
 #pragma once
 
 #include <vector>
@@ -7,7 +8,7 @@
 
 namespace HEED_NAMESPACE {
 
-// Records the terms that a backward pass adds to each gradient, for contributions() and the
+// Records the contributions that a backward pass adds to each gradient, for contributions() and the
 // debuggers' command `heed why`. It observes one pass as BackwardOptions::observer, or with
 // HEED_TRACE=provenance all passes.
 class Provenance : public Observer {
@@ -15,8 +16,8 @@ class Provenance : public Observer {
   void add(const Node& from, std::size_t i, const Array& part) override;
 };
 
-// The recorded terms of the gradient of x, in the order in which backward added them. clear_grad()
-// removes the terms. Throws Error if x is undefined.
+// The recorded contributions to the gradient of x, in the order in which backward added them.
+// clear_grad() removes them. Throws Error if x is undefined.
 std::vector<Contribution> contributions(const Tensor& x,
                                         SourceLocation location = SourceLocation::current());
 

@@ -16,7 +16,7 @@ struct OperationTime {
     std::size_t calls = 0;  // number of calls
     double seconds = 0;     // total time of all calls
   };
-  std::string_view name;           // "Linear"
+  std::string_view name;           // such as "Linear"
   Sum forward, backward, no_grad;  // one sum for each Phase
 };
 

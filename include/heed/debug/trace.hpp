@@ -15,7 +15,7 @@ namespace HEED_NAMESPACE {
 enum class TraceOption : unsigned {
   backward,    // prints a line for every node of every backward pass
   nan,         // throws NonFinite at the first value or gradient that is not finite
-  provenance,  // every backward pass records the terms that contributions() returns
+  provenance,  // records the contributions to every gradient: see provenance.hpp
   time,        // prints time_table() when the program ends
   check,       // throws Error at the first node whose backward differs from central differences
 };

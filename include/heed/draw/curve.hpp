@@ -1,4 +1,4 @@
-// curve.hpp: plots of loss curves, as text for the terminal and as SVG files drawn by gnuplot.
+// curve.hpp: plots of loss curves, as text for the terminal and as SVG files by gnuplot.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,13 @@ struct CurveOptions {
 
 // Returns the loss curves as a text plot. Series whose `points` is false are smoothed by averaging
 // neighbouring values. If gnuplot is not installed, returns one line that says what to install.
-// Throws Error when a series has different numbers of x and y values, and the errors of
+// Throws Error unless each series has as many x values as y values, and the errors of
 // check_text_size().
 std::string curve_text(const std::vector<Series>& series, const CurveOptions& options = {});
 
 // Plots curves to folder/name.svg (900 x 540 pixels) and keeps the data (name.csv) and the gnuplot
 // script (name.gp) in the same folder. If a file cannot be written or gnuplot is missing,
-// Plot::message says so. Throws Error when a series has different numbers of x and y values.
+// Plot::message says so. Throws Error unless each series has as many x values as y values.
 Plot draw_curve(const std::string& folder, const std::string& name,
                 const std::vector<Series>& series, const CurveOptions& options = {});
 

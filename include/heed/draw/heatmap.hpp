@@ -14,8 +14,8 @@ namespace HEED_NAMESPACE {
 
 // The characters or colours of the cells of a text heat map, from the lowest value to the highest.
 enum class Shades {
-  blocks,  // " ░▒▓█"
-  ascii,   // " .:-=+*#%@"
+  blocks,  // characters " ░▒▓█"
+  ascii,   // characters " .:-=+*#%@"
   ansi     // 256-colour backgrounds, dark blue to yellow, for a terminal only
 };
 

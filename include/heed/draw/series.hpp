@@ -36,7 +36,7 @@ struct Range {
   double low = std::numeric_limits<double>::infinity();    // the lower limit
   double high = -std::numeric_limits<double>::infinity();  // the upper limit
   void include(double value);                              // extends the range; ignores inf and NaN
-  bool empty() const { return low > high; }                // true until a number is included
+  bool empty() const { return low > high; }                // whether no number was included yet
   // Returns whether low <= value <= high.
   bool contains(double value) const { return value >= low && value <= high; }
   double span() const { return high - low; }  // the length of the interval
@@ -55,7 +55,7 @@ struct PlotView {
 // The axis ranges that show all points and lines. If the first 5 % of the x range has at least
 // three points and much larger values than the rest, as training losses do, the range of y excludes
 // these larger values. If any point is finite, both ranges have a positive length. Throws Error
-// when a series has different numbers of x and y values.
+// unless each series has as many x values as y values.
 PlotView view_of(const std::vector<Series>& series, const std::vector<HorizontalLine>& lines);
 
 // The corner, such as "top right", where a legend of this width and height (fractions of the axes)

@@ -14,16 +14,16 @@
 
 namespace HEED_NAMESPACE {
 
-class SafetensorsReader;  // files/safetensors_reader.hpp
+class SafetensorsReader;  // defined in files/safetensors_reader.hpp
 
-// Identifies the training text of a run and its byte pairs, so that a run cannot be resumed with
-// another text.
+// Identifies the training text of a run and the size of its byte-pair encoding, so that a run
+// cannot be resumed with another text.
 struct TextFingerprint {
   std::string path;        // path of the text, in any encoding; empty for the default text
   std::size_t bytes = 0;   // length of the text in bytes
   std::uint64_t hash = 0;  // hash64 of the text
-  // With byte pairs, the number of tokens that was asked for, of which the text may give fewer. 0:
-  // other tokens, or the file of a heed that split the tokens, not the bytes, of such a text.
+  // With byte-pair encoding, the requested vocabulary size; the text may give fewer tokens. 0 for
+  // other tokens, and in files of older versions, which split the tokens, not the bytes, of a text.
   std::size_t vocab_size = 0;
 };
 // The fingerprint of a text that was read from `path`.
@@ -34,35 +34,37 @@ TextFingerprint fingerprint_of(const std::string& path, std::string_view text);
 // ..." when the entry is missing, damaged or out of range.
 class ModelFile {
  public:
-  // A file in memory: the result of read_safetensors(). If its tensors have no numbers, the
-  // functions that load them throw Error.
+  // A file in memory: the result of read_safetensors(). If only the header was read, the functions
+  // that load tensors throw Error.
   explicit ModelFile(SafetensorsFile file);
-  // Opens a file and reads its header; the functions that load numbers read them piece by piece,
+  // Opens a file and reads its header; the functions that load tensors read them piece by piece,
   // and throw Error for a wrong checksum. Throws the errors of read_safetensors, except those about
-  // the tensors' numbers, and for other formats "PATH: not a checkpoint: ...".
+  // the content of tensors, and for other formats "PATH: not a checkpoint: ...".
   static ModelFile open(const std::filesystem::path& path);
 
   const std::string& path() const;  // the path that was opened
-  bool has_checksum() const;        // whether the file claims to have a checksum
-  bool has_text() const;            // whether it is the checkpoint of a run, which has a text()
+  bool has_checksum() const;        // whether its metadata contains a checksum
+  bool has_text() const;            // whether it is a checkpoint of `heed train`
 
-  // The entries of the file. Only the checkpoint of a training run has options(), steps() and text().
+  // Read from the file's metadata. Only a checkpoint of `heed train` has options(), steps(),
+  // text().
   nn::GptConfig config() const;
   Vocabulary vocabulary() const;
-  // config(), of which the vocab_size must be the size of the file's vocabulary.
+  // Like config(), but throws Error unless vocab_size is the size of this vocabulary.
   nn::GptConfig config_for(const Vocabulary& vocabulary) const;
   TrainOptions options() const;
   std::int64_t steps() const;  // the number of steps that the run has done
   TextFingerprint text() const;
-  // The libraries that computed the run's matrix products; OpenBLAS in files that do not say.
+  // The libraries that computed the run's matrix products; OpenBLAS if the file names none.
   GemmChoice gemm() const;
 
   // Copies the file's values into the parameters. Throws Error, before it changes a parameter, if a
   // tensor is missing, differs in shape from its parameter, holds a value that is not finite, or
   // belongs to no parameter. Ignores the optimizer's tensors, whose names begin with "optimizer.".
   void load_parameters(const Parameters& parameters) const;
-  // The same, straight into place, so that the numbers are in memory once: those of `matrices` in
-  // BF16. After an error about a number or the checksum, the values are undefined.
+  // Like load_parameters(), but reads each tensor directly into its parameter, or into `matrices`
+  // (rounded to BF16), so that memory holds it once. After an error about a number or the checksum,
+  // the values are undefined.
   void load_in_place(const Parameters& parameters, const Bf16Matrices& matrices = {}) const;
 
   // Sets the trainer to the state in which the run was saved. Throws Error, and changes nothing,
@@ -90,16 +92,16 @@ struct LoadedModel {
   LoadedModel& operator=(const LoadedModel&) = delete;
 
   Vocabulary vocabulary;       // encodes and decodes text
-  Parameters parameters;       // the model's parameters, loaded from the file
-  Bf16Matrices bf16_matrices;  // the other weights of the model if its weights are in BF16
+  Parameters parameters;       // the model's other parameters, or all of them
+  Bf16Matrices bf16_matrices;  // the weight matrices, if they are in BF16
   nn::Gpt model;               // the model, which uses `parameters`
 };
 
 // The metadata entries that describe a model and its vocabulary in the file of save_model().
 Metadata model_metadata(const nn::GptConfig& config, const Vocabulary& vocabulary);
 
-// Throws Error `FUNCTION: ...` unless the parameters and the vocabulary are as many as those of a
-// model of this configuration.
+// Throws Error `FUNCTION: ...` unless the parameters and the vocabulary have the sizes that the
+// configuration says.
 void check_complete(const char* function, const Parameters& parameters, const nn::GptConfig& config,
                     const Vocabulary& vocabulary);
 

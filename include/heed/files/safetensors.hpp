@@ -23,7 +23,7 @@ class AtomicFile;
 
 namespace HEED_NAMESPACE {
 
-using Metadata = std::map<std::string, std::string>;  // the entries of "__metadata__" in the header
+using Metadata = std::map<std::string, std::string>;  // key-value pairs of "__metadata__"
 
 // A tensor as stored in the file. `data` points into a SafetensorsFile or an Array. `data` may be
 // unaligned, so copy the numbers with memcpy and never cast the pointer.
@@ -51,7 +51,7 @@ struct SafetensorsFile {
   // Throws Error if the tensor is missing, has another dtype, holds a number too large for Real, or
   // has a shape that does not fit its bytes, and if only the header of the file was read.
   Array array(std::string_view name) const;
-  Array array(const StoredTensor& tensor) const;  // the same for one of `tensors`
+  Array array(const StoredTensor& tensor) const;  // the same for an element of `tensors`
 };
 
 // Thrown for a file of another format (a pickle, HTML, text), not for a damaged safetensors file.

@@ -35,7 +35,7 @@ class Bf16Matrix {
   // A row of n numbers is stored in n / 2 words (rounded up): word i has number i in its lower half
   // and number n / 2 + i in its upper half. A shift or a mask of a word then gives a float, in
   // loops that the compiler vectorizes on every processor. The last upper half is 0 if n is odd.
-  std::size_t words() const { return (columns_ + 1) / 2; }  // per row
+  std::size_t words() const { return (columns_ + 1) / 2; }  // number of words per row
 
   std::size_t rows_, columns_;
   std::vector<std::uint32_t, Allocator<std::uint32_t>> data_;

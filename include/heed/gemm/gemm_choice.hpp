@@ -25,9 +25,10 @@ inline constexpr std::array<GemmSize, 4> all_gemm_sizes = {GemmSize::few_rows, G
 // The library for each form and each size.
 class GemmChoice {
  public:
-  explicit GemmChoice(GemmLibrary everywhere = GemmLibrary::openblas);  // one library for all
+  explicit GemmChoice(GemmLibrary everywhere = GemmLibrary::openblas);  // for all products
 
-  // The library for products of the form and size. Not used for few_rows in a choice without it.
+  // The library for products of this form and size. A choice without few_rows does not use that
+  // size.
   GemmLibrary& at(GemmForm form, GemmSize size);
   GemmLibrary at(GemmForm form, GemmSize size) const;
 
@@ -52,7 +53,7 @@ class GemmChoice {
 
  private:
   bool has_few_rows_ = true;
-  std::array<std::array<GemmLibrary, 4>, 3> libraries_;  // by form and size
+  std::array<std::array<GemmLibrary, 4>, 3> libraries_;  // libraries, by form and size
 };
 
 // The form and the size of the product a b.

@@ -8,8 +8,8 @@
 
 namespace HEED_NAMESPACE {
 
-// OpenBLAS is always there. LIBXSMM and oneDNN are used if they are installed; they are loaded when
-// they are first asked for.
+// OpenBLAS is always there. LIBXSMM and oneDNN are used if they are installed; they are loaded at
+// first use.
 enum class GemmLibrary { openblas, xsmm, onednn };
 inline constexpr std::array<GemmLibrary, 3> all_gemm_libraries = {
     GemmLibrary::openblas, GemmLibrary::xsmm, GemmLibrary::onednn};

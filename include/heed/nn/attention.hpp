@@ -91,7 +91,7 @@ struct MultiHeadAttention {
                                const TrainingMode* training = nullptr) const;
 
   // The queries of x (B, T, C), and the keys and values of memory (B, S, C). `first` is the
-  // position of the first row of each.
+  // position of the first row of x and of memory.
   Projections project(In x, In memory, std::size_t first = 0) const;
 
   std::size_t num_heads;     // H, the number of heads, which divides C

@@ -1,4 +1,4 @@
-// bert.hpp: what BERT adds to token embeddings and blocks: token types and its masked-LM head.
+// bert.hpp: BERT's token type embeddings and its masked-LM head.
 #pragma once
 
 #include "heed/nn/layers.hpp"
@@ -13,8 +13,8 @@ struct GptConfig;
 struct TokenTypeEmbedding : Embedding {
   using Embedding::Embedding;
 
-  // The embeddings (B, T, C) of the types, which have the shape of tokens, or (1, C) without types:
-  // every token has type 0. Throws Error for another shape, or for a type that is no row.
+  // The embeddings (B, T, C) of the token types (B, T), one for each token. Without types, every
+  // token has type 0: (1, C). Throws Error for another shape, or for a type out of range.
   Tensor of(const Exact<Indices>& tokens, const Exact<Indices>* types) const;
 };
 
@@ -27,7 +27,7 @@ struct MaskedLmHead {
   Tensor operator()(In x) const;  // (..., C) -> (..., C)
 
   Linear transform;  // weight (C, C)
-  Norm norm;         // after the GELU
+  Norm norm;         // norm after the GELU
   Tensor bias;       // (V): the bias of the output layer
   Gelu gelu_form;    // the form of GELU
 };

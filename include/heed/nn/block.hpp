@@ -27,7 +27,7 @@ struct Mlp {
   // (..., C) -> (..., C)
   Tensor operator()(In x) const;
 
-  std::optional<Linear> gate;  // of SwiGLU only: (hidden, C)
+  std::optional<Linear> gate;  // only with SwiGLU: (hidden, C)
   Linear up;                   // (hidden, C); hidden is mlp_width(C, kind)
   Linear down;                 // (C, hidden)
   Gelu gelu_form;              // the form of GELU: exact (erf) or the tanh approximation

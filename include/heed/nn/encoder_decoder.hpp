@@ -27,7 +27,7 @@ struct Encoder {
   Tensor operator()(In x, const AttentionMask& mask = {},
                     const TrainingMode* training = nullptr) const;
 
-  std::vector<Block> blocks;  // one for each layer
+  std::vector<Block> blocks;  // one block for each layer
   LayerNorm norm;             // the final layer norm
 };
 
@@ -59,7 +59,7 @@ struct DecoderBlock {
 // section; pre-norm). torch.nn.TransformerDecoder(layer, num_layers, norm = torch.nn.LayerNorm(C)),
 // where `layer` is a torch.nn.TransformerDecoderLayer with the options named at Encoder.
 struct Decoder {
-  // As for Encoder.
+  // The arguments and the errors are those of Encoder's constructor.
   Decoder(Scope scope, std::size_t layers, std::size_t embed_dim, std::size_t num_heads,
           Bool with_bias = true, Gelu form = Gelu::erf);
 
@@ -72,7 +72,7 @@ struct Decoder {
                     const AttentionMask& memory_mask = {},
                     const TrainingMode* training = nullptr) const;
 
-  std::vector<DecoderBlock> blocks;  // one for each layer
+  std::vector<DecoderBlock> blocks;  // one block for each layer
   LayerNorm norm;                    // the final layer norm
 };
 

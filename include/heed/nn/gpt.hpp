@@ -22,7 +22,7 @@ struct GptConfig {
   bool causal = true;           // false: every position attends to all positions, as in BERT
   std::size_t kv_heads = 0;     // grouped-query attention: heads of keys and values; 0: `heads`
   NormKind norm = NormKind::layer;                 // the norm of all blocks and the final norm
-  PositionKind positions = PositionKind::learned;  // where the positions enter
+  PositionKind positions = PositionKind::learned;  // learned embeddings or rotary
   MlpKind mlp = MlpKind::gelu;                     // the feed-forward network of all blocks
   double norm_eps = 1e-5;                          // epsilon of all norms; BERT's is 1e-12
   // Post-norm, as in BERT: norms follow the residual connections, and a norm of the embeddings
@@ -92,8 +92,8 @@ struct Gpt {
   // for the positions `first` to first + T - 1. (B, T) -> (B, T, C). Throws Error for positions
   // beyond block_size.
   Tensor embed(const IndicesIn& tokens, std::size_t first = 0) const;
-  // The same with a token type for each token, of the shape of tokens; without types, all types are
-  // 0. Throws Error if the model has no token types, or for a type outside [0, token_types).
+  // Like embed(tokens), with a token type for each token: types (B, T). Without types, all are 0.
+  // Throws Error if the model has no token types, or for a type outside [0, token_types).
   Tensor embed_with_types(const IndicesIn& tokens, const Exact<Indices>& types) const;
   // The logits (B, T, V) for the input (B, T, C) of the first block.
   Tensor from_embedding(In x, const TrainingMode* training = nullptr) const;
@@ -103,11 +103,11 @@ struct Gpt {
   // The attention mask of every block: a causal mask if config.causal is true, otherwise no mask.
   AttentionMask attention_mask() const;
 
-  GptConfig config;                     // the hyperparameters
-  Embedding token;                      // (V, C)
-  std::optional<Embedding> position;    // (block_size, C); none with rotary positions
-  std::optional<TokenTypeEmbedding> token_type;  // (token_types, C); none if config.token_types is 0
-  std::vector<Block> blocks;            // one block for each layer
+  GptConfig config;                              // the hyperparameters
+  Embedding token;                               // (V, C)
+  std::optional<Embedding> position;             // (block_size, C); none with rotary positions
+  std::optional<TokenTypeEmbedding> token_type;  // (token_types, C); none if 0 types
+  std::vector<Block> blocks;                     // one block for each layer
   Norm norm;  // the final norm; with post-norm, the norm of the embeddings
   std::optional<MaskedLmHead> masked_lm;  // BERT's head; none unless config.masked_lm_head
   Weight head;  // (V, C): the weight of the output layer; token.weight if config.tied
@@ -118,13 +118,13 @@ struct Gpt {
                       const Exact<Indices>* types) const;
 };
 
-// A model whose values are still to be loaded, with its parameters in `parameters`: its linear
+// Creates a model, with its parameters in `parameters`, whose values are to be loaded: linear
 // layers and embeddings are not initialised. Throws the errors of Gpt.
 Gpt without_values(Parameters& parameters, const GptConfig& config,
                    SourceLocation location = SourceLocation::current());
-// The same with the weights of linear layers, the token embedding and the output layer in
-// `matrices`, in BF16. Biases, norms and the embeddings of positions and of token types are in
-// `parameters`. The model can only be used while a NoGrad object exists.
+// Like without_values() above, but puts the weights of linear layers, the token embedding and the
+// output layer into `matrices`, in BF16. Biases, norms and the embeddings of positions and of token
+// types are in `parameters`. The model can only be used while a NoGrad object exists.
 Gpt without_values(Parameters& parameters, Bf16Matrices& matrices, const GptConfig& config,
                    SourceLocation location = SourceLocation::current());
 

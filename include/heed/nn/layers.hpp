@@ -20,13 +20,13 @@ struct Weight : Tensor {
   Weight() = default;
   // A weight that is not in BF16.
   explicit Weight(Tensor x) : Tensor(std::move(x)) {}
-  // The parameter "weight" of a scope, (rows, columns), in BF16 if scope.bf16 is set. Its values
-  // are draw(), if the scope draws values.
+  // The parameter "weight" of a scope, (rows, columns), in BF16 if scope.bf16 is set. Its initial
+  // values are draw(), unless scope.init.draw is false.
   Weight(const Scope& scope, std::size_t rows, std::size_t columns,
          const std::function<Array()>& draw);
 
   std::size_t rows() const { return bf16 ? bf16->rows() : size(0); }        // the number of rows
-  std::size_t columns() const { return bf16 ? bf16->columns() : size(1); }  // and of columns
+  std::size_t columns() const { return bf16 ? bf16->columns() : size(1); }  // the number of columns
 
   std::shared_ptr<const Bf16Matrix> bf16;  // not null if in BF16: then the Tensor is undefined
 };
@@ -43,7 +43,7 @@ struct Linear {
 
   Tensor operator()(In x) const;                                // (..., in) -> (..., out)
   std::size_t in_features() const { return weight.columns(); }  // the size of the last axis of x
-  std::size_t out_features() const { return weight.rows(); }    // the same of the result
+  std::size_t out_features() const { return weight.rows(); }    // size of the result's last axis
 
   Weight weight;  // (out, in)
   Tensor bias;    // shape (out); undefined if the layer has no bias

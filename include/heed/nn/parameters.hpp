@@ -24,7 +24,7 @@ class Parameters {
              SourceLocation location = SourceLocation::current());
 
   const std::vector<Tensor>& tensors() const { return tensors_; }   // tensors in order of creation
-  operator const std::vector<Tensor>&() const { return tensors_; }  // allows AdamW(parameters, ...)
+  operator const std::vector<Tensor>&() const { return tensors_; }  // for AdamW(parameters, ...)
   std::size_t size() const { return tensors_.size(); }              // number of tensors
   std::size_t count() const;                                        // total number of elements
   const Tensor* find(std::string_view name) const;  // nullptr if no parameter has this name

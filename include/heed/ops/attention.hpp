@@ -9,7 +9,7 @@
 namespace HEED_NAMESPACE {
 
 // Options of the attention functions below and of the attention layers (namespace nn), which set
-// the numbers of heads themselves.
+// num_heads and num_kv_heads themselves.
 struct AttentionOptions {
   bool causal = false;  // the query at position t attends only to the keys 0 to past + t
   // True where the query may attend to the key, as attn_mask of

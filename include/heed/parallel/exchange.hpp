@@ -72,7 +72,7 @@ class GradientExchange {
   GradientExchange(const GradientExchange&) = delete;
   GradientExchange& operator=(const GradientExchange&) = delete;
 
-  void begin();                   // starts a step; its previous step must be finished
+  void begin();                   // starts a step; the previous step must be finished
   void ready(std::size_t index);  // the gradient of parameter `index` has its final local value
   // Waits until all sums are known and multiplies them by `scale`. Throws PeerLost, and Error if a
   // parameter was not ready.
@@ -82,10 +82,11 @@ class GradientExchange {
   // updated it.
   void share_values(const std::vector<std::size_t>& owners);
 
-  const ExchangeStatistics& statistics() const { return statistics_; }  // not within a step
+  // What was exchanged so far. Call it between steps.
+  const ExchangeStatistics& statistics() const { return statistics_; }
 
  private:
-  // The gradient of a parameter in the buffer.
+  // Where the gradient of a parameter is in the buffer.
   struct Segment {
     std::size_t begin, bucket;
     bool ready = false;
@@ -93,7 +94,7 @@ class GradientExchange {
   // Consecutive segments of the buffer, which are sent together.
   struct Bucket {
     std::size_t begin, size = 0;
-    std::size_t parameters = 0, missing = 0;  // all parameters; those whose gradient is not ready
+    std::size_t parameters = 0, missing = 0;  // number of parameters; number not yet ready
   };
 
   void make_buckets();
@@ -104,7 +105,7 @@ class GradientExchange {
   std::vector<Tensor> parameters_;
   Communicator& communicator_;
   const ExchangeOptions options_;
-  std::vector<Segment> segments_;  // one for each parameter
+  std::vector<Segment> segments_;  // one segment for each parameter
   std::vector<Bucket> buckets_;
   std::vector<Real> buffer_, scratch_;
   ExchangeStatistics statistics_;
@@ -113,8 +114,8 @@ class GradientExchange {
   // The members below are shared with the thread and guarded by the mutex.
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::size_t complete_ = 0;  // buckets 0 to complete_ - 1 may be sent
-  std::size_t sent_ = 0;      // buckets 0 to sent_ - 1 are summed
+  std::size_t complete_ = 0;  // the first complete_ buckets may be sent
+  std::size_t sent_ = 0;      // the first sent_ buckets are summed
   bool stop_ = false;
   std::exception_ptr failure_;
   std::thread thread_;

@@ -20,7 +20,7 @@ class SharedMemory {
   // State of the run that every process reads while it waits, and that a signal handler may write.
   struct Status {
     std::atomic<int> stop_signal{0};  // the signal with which the parent process was stopped
-    std::atomic<int> failed{0};       // not 0 if a process has failed: nobody may wait any more
+    std::atomic<int> failed{0};       // not 0 if a process has failed: no process may wait any more
     std::atomic<int> reported{0};     // not 0 if a process has printed the error of the run
   };
 
@@ -60,7 +60,7 @@ class SharedMemoryCommunicator final : public Communicator {
 
   std::size_t rank() const override { return rank_; }                      // see Communicator
   std::size_t size() const override { return memory_.processes(); }        // see Communicator
-  std::size_t local_size() const override { return memory_.processes(); }  // all on this machine
+  std::size_t local_size() const override { return memory_.processes(); }  // all ranks are local
   // As in Communicator. Throws PeerLost if Status::failed is set while it waits.
   void exchange(std::size_t partner, const void* sent, std::size_t sent_bytes, void* received,
                 std::size_t received_bytes) override;

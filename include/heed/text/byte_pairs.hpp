@@ -33,7 +33,7 @@ class BytePairs {
   explicit BytePairs(std::vector<Merge> merges);
 
   std::size_t size() const { return tokens_.size(); }           // the number of tokens
-  const std::vector<Merge>& merges() const { return merges_; }  // in the order of learning
+  const std::vector<Merge>& merges() const { return merges_; }  // merges, in the order of learning
   // The bytes of a token. Throws Error for an id outside [0, size()).
   const std::string& bytes(std::int64_t id) const;
 

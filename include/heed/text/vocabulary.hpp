@@ -37,7 +37,7 @@ class Vocabulary {
   // Builds a vocabulary from the words in a checkpoint. Throws Error unless the words are strictly
   // increasing, nonempty, UTF-8 and without white space.
   explicit Vocabulary(std::vector<std::string> words);
-  // The tokens of a byte-pair encoding.
+  // Builds a vocabulary of the tokens of a byte-pair encoding.
   explicit Vocabulary(BytePairs byte_pairs);
   // The vocabulary of a pretrained model, from the text of its files: vocab.json and merges.txt for
   // Unit::byte_level_bpe, vocab.txt for Unit::word_piece. `names` are the names of these files in

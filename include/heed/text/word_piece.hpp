@@ -1,4 +1,4 @@
-// word_piece.hpp: BERT's tokenizer for lower-case text, WordPiece, read from a list of tokens.
+// word_piece.hpp: BERT's uncased WordPiece tokenizer, loaded from vocab.txt.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class WordPiece {
   // Reads the file. Throws Error `FILE: reason`, with the line, unless the tokens are distinct, not
   // empty and UTF-8, and the special tokens are among them. The file may have up to 32 MB.
   static WordPiece load(const std::filesystem::path& vocab_txt);
-  // The same from the contents of the file. The name stands in error messages.
+  // Reads the contents of the file. `name` is the file's name in error messages.
   static WordPiece from_contents(std::string_view vocab_txt, const std::string& name = "vocab.txt");
 
   std::size_t size() const { return tokens_.size(); }  // the number of tokens
@@ -68,7 +68,7 @@ class WordPiece {
 
   std::vector<std::string> tokens_;
   std::unordered_map<std::string, std::uint32_t> ids_;  // the id of each token
-  std::size_t longest_ = 0;                             // the bytes of the longest token
+  std::size_t longest_ = 0;                             // length of the longest token in bytes
   std::vector<std::size_t> special_;  // the ids of [PAD], [UNK], [CLS], [SEP], [MASK]
 };
 

@@ -45,7 +45,7 @@ class DataParallel final : public Trainer {
   // The signal that has asked one of the processes to stop, or 0. All processes agree on it at the
   // end of each step.
   int stop_signal() const { return stop_signal_; }
-  // What was exchanged since the start: nothing if there is one process.
+  // The bytes and times of all exchanges since the start; 0 with one process.
   ExchangeStatistics exchange_statistics() const;
 
  private:
@@ -63,7 +63,7 @@ class DataParallel final : public Trainer {
   std::size_t first_own_shard() const { return communicator_.rank() * num_own_shards(); }
 
   SingleProcess alone_;         // the communicator of a run of one process
-  Communicator& communicator_;  // the given one, or `alone_`
+  Communicator& communicator_;  // the run's, or `alone_`
   std::function<int()> read_stop_signal_;
   int stop_signal_ = 0;
   std::vector<std::size_t> owners_;             // with ZeRO, the rank that updates each parameter

@@ -114,7 +114,7 @@ class Trainer {
   Tensor loss_of(const Batch& batch, Generator& dropout) const;
   // The losses of the validation batches `first`, first + stride, first + 2 stride, ...
   std::vector<double> validation_losses(std::size_t first, std::size_t stride) const;
-  // Those of the validation batches that this process computes, and from these, those of all.
+  // The losses of this process's validation batches, and from these, the losses of all batches.
   virtual std::vector<double> own_validation_losses() const { return validation_losses(0, 1); }
   virtual std::vector<double> all_validation_losses() const { return own_validation_losses(); }
   // Repeats the step of this batch, and describes the first value that is not finite.
@@ -144,7 +144,7 @@ class Trainer {
   std::vector<LogRow> history_;
   double loss_sum_ = 0, ms_sum_ = 0;  // sums of loss and ms since the last row
   std::int64_t pending_ = 0;          // number of steps since the last row of the history
-  double grad_norm_ = 0;              // of the latest step, before clipping
+  double grad_norm_ = 0;              // gradient norm of the latest step, before clipping
   GradientHook gradient_hook_;
 };
 

@@ -64,7 +64,7 @@ std::string memory_shortage(const TrainCommand& command, int threads,
       fitting.push_back(option.text(value));
   }
   const std::string text = listed(sizes, "and") + " need about " + size_text(memory.total()) +
-                           " of memory (" + size_text(memory.weights) +
+                           " of memory (" + size_text(memory.parameters_and_state) +
                            " for weights, gradients and moments, " + size_text(memory.activations) +
                            " for a step)";
   std::string remedy =
