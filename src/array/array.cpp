@@ -1,4 +1,4 @@
-// array.cpp: the memory of arrays (aligned, reused when freed) and their constructors.
+// array.cpp: array allocation (aligned, with a caching allocator) and constructors.
 
 #include "heed/array/array.hpp"
 

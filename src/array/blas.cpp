@@ -1,4 +1,5 @@
-// blas.cpp: the matrix product of BLAS. No other file may include cblas.h.
+// blas.cpp: GEMM: typed wrappers for sgemm and dgemm, and OpenBLAS's omatcopy (transposition). No
+// other file may include cblas.h.
 
 #include "heed/array/blas.hpp"
 

@@ -46,7 +46,7 @@ static void add_upstream(Node& output, const Array& upstream) {
 // The nodes sorted by depth; nodes of equal depth keep their order. count[d] is the number of nodes
 // of depth d.
 static NodeList sorted_by_depth(NodeList nodes, const std::vector<std::size_t>& count) {
-  std::vector<std::size_t> next(count.size(), 0);  // where the next node of each depth goes
+  std::vector<std::size_t> next(count.size(), 0);  // where the next node of each depth is stored
   std::partial_sum(count.begin(), count.end() - 1, next.begin() + 1);
   NodeList sorted(nodes.size());
   for (auto& node : nodes) {
@@ -121,7 +121,7 @@ void backward(const Tensor& output, Upstream upstream, BackwardOptions options,
   while (!nodes.empty()) {
     const std::shared_ptr<Node> node = std::move(nodes.back());
     nodes.pop_back();  // the node can be freed after its backward if it has no other owner
-    [[maybe_unused]] const Node* volatile running = node.get();  // which debuggers read
+    [[maybe_unused]] const Node* volatile running = node.get();  // read by debuggers
     const ObservedOperation operation(*node);
     node->apply_backward();
     observe(&Observer::visited, *node);

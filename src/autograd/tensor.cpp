@@ -7,7 +7,7 @@
 #include <ostream>
 #include <utility>
 
-#if __has_include(<xtensor/io/xio.hpp>)  // since version 0.26
+#if __has_include(<xtensor/io/xio.hpp>)  // xtensor 0.26 and later
 #include <xtensor/io/xio.hpp>
 #else
 #include <xtensor/xio.hpp>

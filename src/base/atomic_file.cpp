@@ -142,7 +142,7 @@ AtomicFile::AtomicFile(const fs::path& path) : path_(path) {
                 ": is a symbolic link, and heed writes no file through a link; remove the link");
   if (exists && !S_ISREG(old.st_mode))
     throw_error(path_.string(), ": is not a regular file, so it cannot be replaced; remove it");
-  remove_stale_temporaries(path_);  // of programs that were killed
+  remove_stale_temporaries(path_);  // removes the files of programs that were killed
   open_temporary(exists ? 0600 : 0666);
   if (exists) copy_permissions(descriptor_, old);
 }

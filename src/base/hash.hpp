@@ -1,4 +1,5 @@
-// hash.hpp: hash64, a fast hash (XXH3) to detect changed bytes, and Hash64, the same in pieces.
+// hash.hpp: hash64, a fast hash (XXH3) to detect changed bytes, and Hash64, which hashes bytes
+// piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +17,12 @@ std::uint64_t hash64(std::string_view bytes, std::uint64_t seed = 0);
 // seed), however the bytes are divided.
 class Hash64 {
  public:
-  explicit Hash64(std::uint64_t seed = 0);  // no bytes yet
+  explicit Hash64(std::uint64_t seed = 0);  // the hash of no bytes
   ~Hash64();
   Hash64(const Hash64&) = delete;
   Hash64& operator=(const Hash64&) = delete;
 
-  void add(const void* bytes, std::size_t count);  // appends `count` bytes
+  void add(const void* bytes, std::size_t count);  // hashes `count` more bytes
   std::uint64_t value() const;                     // the hash of all bytes so far
 
  private:

@@ -29,7 +29,7 @@ struct Adaptor {
   }
   bool null() { return events.other(nullptr, "null"), true; }
   bool boolean(bool x) { return events.other(x, x ? "true" : "false"), true; }
-  bool binary(Library::binary_t&) { return true; }  // JSON text has none
+  bool binary(Library::binary_t&) { return true; }  // JSON text has no binary values
   bool parse_error(std::size_t byte, const std::string&, const Library::exception& error) {
     const bool is_syntax = dynamic_cast<const Library::parse_error*>(&error) != nullptr;
     throw JsonError(is_syntax ? JsonError::Kind::syntax : JsonError::Kind::number, byte);

@@ -87,7 +87,7 @@ class Json {
   }
   bool is_null() const { return is<std::nullptr_t>(); }
   bool is_number() const;
-  double number() const;  // of a number of any type; throws Error for other values
+  double number() const;  // any number as double; throws Error for other values
 
   bool contains(const std::string& key) const { return find(key) != nullptr; }
   const Json* find(const std::string& key) const;  // null unless this is an object with the key
@@ -115,7 +115,7 @@ struct JsonEvents {
   virtual void start_list() = 0;
   virtual void end_list() = 0;
   virtual void key(std::string& text) = 0;     // the text may be moved from
-  virtual void string(std::string& text) = 0;  // the same
+  virtual void string(std::string& text) = 0;  // the text may be moved from
   virtual void number(std::uint64_t value) = 0;
   // null, true, false, or a number that is negative or not whole. `shown` is the value in an error
   // message: a number that is not whole has the digits of the text, in quotes.

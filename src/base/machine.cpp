@@ -84,7 +84,7 @@ double cgroup_limit(const char* name, const fs::path& root) {
 }
 
 std::string processor_name() {
-  std::map<std::string, std::string> facts;  // of the first processor
+  std::map<std::string, std::string> facts;  // properties of the first processor
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
     const std::size_t key_end = line.find_first_of("\t:"), colon = line.find(": ");
@@ -93,7 +93,7 @@ std::string processor_name() {
   if (facts.count("model name") != 0) return facts["model name"];
   std::string name = "unknown";
   utsname machine{};
-  if (uname(&machine) == 0) name = machine.machine;  // "aarch64"
+  if (uname(&machine) == 0) name = machine.machine;  // such as "aarch64"
   for (const char* key : {"CPU implementer", "CPU part"})
     if (facts.count(key) != 0) name += std::string(", ") + key + " " + facts[key];
   return name;

@@ -27,7 +27,7 @@ static constexpr std::string_view sources =
     std::string_view(__FILE__).substr(0, sizeof(__FILE__) - sizeof("base/source_location.cpp"));
 
 CallSite::Calls& CallSite::innermost() {
-  static thread_local Calls calls;  // if a line is 0, there is no call site
+  static thread_local Calls calls;  // line 0 means that there is no call site
   return calls;
 }
 

@@ -120,12 +120,13 @@ std::string utf8_of(std::u32string_view code_points) {
 }
 
 // A sigma is final if the nearest code point before it that is not case-ignorable is cased, and the
-// nearest one after it is not. A sigma with a cased one before it is undecided until then.
+// nearest one after it is not. A sigma with a cased code point before it is undecided until the
+// next one is known.
 std::u32string lower_case(std::u32string_view text) {
   std::u32string lower;
   lower.reserve(text.size());
   bool after_cased = false;
-  std::size_t undecided = lower.npos;  // the position of such a sigma in `lower`
+  std::size_t undecided = lower.npos;  // its position in `lower`
   for (const char32_t c : text) {
     const bool ignorable = is_case_ignorable(c);
     if (!ignorable) {

@@ -8,13 +8,13 @@ namespace heed {
 
 // The general category of a code point is one of two letters: Lu, Nd, Mn, Zs, Cc, ... (Unicode
 // Standard, section 4.5). A surrogate or a value above U+10FFFF has none of the properties below.
-bool is_letter(char32_t c);             // L: Lu, Ll, Lt, Lm or Lo
-bool is_number(char32_t c);             // N: Nd, Nl or No
-bool is_punctuation(char32_t c);        // P: Pc, Pd, Ps, Pe, Pi, Pf or Po
-bool is_nonspacing_mark(char32_t c);    // Mn
-bool is_control_character(char32_t c);  // Cc
-bool is_format_character(char32_t c);   // Cf
-bool is_private_use(char32_t c);        // Co
+bool is_letter(char32_t c);             // category L: Lu, Ll, Lt, Lm or Lo
+bool is_number(char32_t c);             // category N: Nd, Nl or No
+bool is_punctuation(char32_t c);        // category P: Pc, Pd, Ps, Pe, Pi, Pf or Po
+bool is_nonspacing_mark(char32_t c);    // category Mn
+bool is_control_character(char32_t c);  // category Cc
+bool is_format_character(char32_t c);   // category Cf
+bool is_private_use(char32_t c);        // category Co
 
 // Whether c has the property White_Space: \t \n \v \f \r, space, U+0085, U+00A0, U+1680, U+2000 to
 // U+200A, U+2028, U+2029, U+202F, U+205F and U+3000. Python's `regex` matches the same 25 code

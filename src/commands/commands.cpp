@@ -1,4 +1,4 @@
-// commands.cpp: the names of heed's commands, and what heed prints without one.
+// commands.cpp: the list of heed's commands, and the help that heed prints without one.
 
 #include "commands/commands.hpp"
 

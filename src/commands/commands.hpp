@@ -1,4 +1,4 @@
-// commands.hpp: the names of heed's commands, and what heed prints without one.
+// commands.hpp: the list of heed's commands, and the help that heed prints without one.
 #pragma once
 
 #include <string>

@@ -158,7 +158,7 @@ class Flags {
   struct Others {
     Arguments positionals;
     bool help = false;       // whether --help is one of them
-    std::string error = {};  // of the first argument that is none of the command's
+    std::string error = {};  // about the first unknown argument
   };
 
   void add(const std::string& flag, const std::string& type, const std::string& help, Setter set) {

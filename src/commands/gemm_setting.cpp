@@ -1,4 +1,4 @@
-// gemm_setting.cpp: sets the libraries for a command's matrix products.
+// gemm_setting.cpp: selects the libraries for a command's matrix products.
 
 #include "commands/gemm_setting.hpp"
 

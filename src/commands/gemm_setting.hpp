@@ -1,5 +1,5 @@
-// gemm_setting.hpp: sets the libraries for a command's matrix products: measured, those of a run,
-// or set by the environment variable HEED_GEMM.
+// gemm_setting.hpp: selects the libraries for a command's matrix products: measured, those of
+// a saved run, or set by the environment variable HEED_GEMM.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// heed.cpp: the program heed, which hands over to the program of the command: `heed train a.txt`
-// becomes `commands/train a.txt`, in the folder of this program.
+// heed.cpp: the program heed, which runs the program of the command: `heed train a.txt` becomes
+// `commands/train a.txt`, in the folder of this program.
 
 #include <unistd.h>
 

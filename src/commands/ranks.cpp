@@ -30,8 +30,8 @@ namespace {
 constexpr const char* out_of_memory =
     "out of memory; use a smaller model, --batch-size or --block-size";
 
-// The error of a rank's setup, for the other ranks: a digit, the exit code, and the text; "" if
-// there is no error. Sets the facts.
+// The error of a rank's setup as text for the other ranks: a digit, the exit code, and the text; ""
+// if there is no error. Sets `facts`.
 std::string error_of(const std::function<Facts()>& setup, Facts& facts) {
   try {
     facts = setup();
@@ -65,7 +65,8 @@ std::string prefix_of(std::size_t rank) {
   return rank == 0 ? "" : "rank " + std::to_string(rank) + ": ";
 }
 
-// As error_of(), for the first fact that is not rank 0's: "2--lr is 0.5, rank 0's is 0.001; ...".
+// The error about the first fact that differs from rank 0's, in the form of error_of(): "2--lr is
+// 0.5, rank 0's is 0.001; ...".
 std::string difference(Facts own, Facts expected) {
   for (const auto& fact : expected) own.try_emplace(fact.first, "not given");
   for (const auto& fact : own) expected.try_emplace(fact.first, "not given");
@@ -121,7 +122,7 @@ int run_rank(Communicator& communicator, const std::function<bool()>& claim_repo
 
 int run_processes(std::size_t processes, const std::function<int(Communicator&)>& body) {
   check_unbound(processes);
-  std::cout.flush();  // else each rank would print the rest of the buffer too
+  std::cout.flush();  // otherwise each rank would print the rest of the buffer, too
   SharedMemory memory(processes);
   SharedMemory::Status& status = memory.status();
   const RunEnd end = supervise(memory, [&](Communicator& communicator) {

@@ -1,5 +1,5 @@
-// ranks.hpp: what the processes (ranks) of a command do together: they check at the start that they
-// agree, report one error for all, and can be forked from one program.
+// ranks.hpp: functions for the processes (ranks) of a command: they check at the start that all
+// ranks agree, report one error for all, and fork ranks.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ struct AgreedError : std::runtime_error {
   int code;  // the exit code of the program
 };
 
-// What must be equal on all ranks, by name: {"--lr", "0.001"}, {"text", "1f..."}.
+// Values that must be equal on all ranks, by name: {"--lr", "0.001"}, {"text", "1f..."}.
 using Facts = std::map<std::string, std::string>;
 
 // Collective: calls `setup` on every rank and compares the facts that it returns. If setup throws

@@ -97,7 +97,7 @@ void clear(const RunFolder& run, const RunFolder& to) {
   for (const auto& [from, there] :
        {std::pair(run.history(), to.history()), std::pair(run.record(), to.record())}) {
     if (fs::is_directory(from.path, ignored)) move_files(from.path, there.path);
-    fs::remove(from.path, ignored);  // if it is empty
+    fs::remove(from.path, ignored);  // only if it is empty
   }
   move_files(run.path, to.path);
   if (!holds_only(run.path, run.lock())) return;  // with its lock file, the next call goes on
@@ -132,7 +132,7 @@ void check_replaceable(const RunFolder& old) {
 }
 
 void create(const RunFolder& folder, const RunFolder& old) {
-  ::rmdir(folder.path.c_str());  // an empty one, from a disk that was too full for a lock file
+  ::rmdir(folder.path.c_str());  // removes an empty folder, left when the disk was full
   const std::string name = folder.path.string();
   if (::mkdir(folder.path.c_str(), 0700) == 0) return;
   if (errno == EEXIST) throw_error(name, ": has files that are not a run's; move them away");

@@ -42,7 +42,7 @@ class RunReplacement {
   void remember_permissions();
 
   RunFolder old_, new_;
-  RunLock lock_;         // of the new folder, so that no other process uses it after the exchange
+  RunLock lock_;         // of the new folder: no other process may use it after the exchange
   bool failed_ = false;  // whether commit() could not exchange the folders
   std::vector<std::pair<std::filesystem::path, struct stat>> permissions_;  // of old reports
 };

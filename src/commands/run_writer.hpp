@@ -11,7 +11,7 @@
 
 namespace heed::app {
 
-// What a command does with a run that its folder has already.
+// What a command does if its folder already has a run.
 enum class OldRun { reject, replace, resume };
 
 // Writes a run into a folder, with the folder's lock. Call open(), create() and, after each save,
@@ -29,7 +29,8 @@ class RunWriter {
   // one since open(), and removes what a killed program has left beside it. Throws the errors of
   // RunFolder::create(), RunReplacement and open().
   void create();
-  // Where the files of the new run are: the folder or, before commit(), the one that replaces it.
+  // The folder for the files of the new run: the run's folder or, before commit(), the folder that
+  // replaces it.
   const RunFolder& files() const { return is_beside() ? replacement_->folder() : folder_; }
   bool replaces_run() const { return is_beside() && folder_.has_checkpoint(); }
   // Puts the saved run in the place of the old one. Throws the errors of RunReplacement::commit().

@@ -1,4 +1,4 @@
-// start.cpp: what the programs of the commands and heed_mpi do first.
+// start.cpp: initialisation that the programs of all commands and heed_mpi share.
 
 #include "commands/start.hpp"
 

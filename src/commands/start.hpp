@@ -1,4 +1,4 @@
-// start.hpp: what the programs of the commands and heed_mpi do first.
+// start.hpp: initialisation that the programs of all commands and heed_mpi share.
 #pragma once
 
 namespace heed::app {

@@ -1,5 +1,5 @@
-// thread_check.cpp: checks, before the first matrix product, that its threads can be started and
-// get their buffers.
+// thread_check.cpp: checks that the threads of matrix products can start and allocate their
+// buffers.
 
 #include "commands/thread_check.hpp"
 

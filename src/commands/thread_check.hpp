@@ -1,5 +1,5 @@
-// thread_check.hpp: checks, before the first matrix product, that its threads can be started and
-// get their buffers.
+// thread_check.hpp: checks that the threads of matrix products can start and allocate their
+// buffers.
 #pragma once
 
 #include <string>

@@ -5,9 +5,9 @@
 
 namespace HEED_NAMESPACE {
 
-// Prints a line for every node of a backward pass: the norm of its gradient, and those of the terms
-// that it passes to its inputs. A node's line is printed when the pass reaches the next node or
-// ends, even if an exception ends the pass.
+// Prints a line for every node of a backward pass: the norm of its gradient, and the norms of its
+// contributions to its inputs' gradients. A node's line is printed when the pass reaches the next
+// node or ends, even if an exception ends the pass.
 class BackwardTable : public Observer {
  public:
   void begin_pass(const NodeList& nodes) override;

@@ -8,8 +8,8 @@
 
 namespace HEED_NAMESPACE {
 
-// A difference of two results, and the sum of one unit in the last place of each of their elements,
-// of which rounding may have changed a part.
+// A difference of two results, and a bound on its rounding error: the sum of one unit in the last
+// place of each element.
 struct Change {
   double value = 0, rounding = 0;
 };

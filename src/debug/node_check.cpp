@@ -26,7 +26,7 @@ constexpr double relative_tolerance = in_double ? 1e-6 : 5e-3;
 // The tolerance of an element also has this fraction of the input's largest gradient: rounding in
 // the forward of one element depends on the others.
 constexpr double floor_tolerance = in_double ? 1e-8 : 1e-3;
-// The backward, too, rounds: a gradient may be the difference of numbers like the upstream
+// backward itself rounds, too: a gradient may be the difference of numbers as large as the upstream
 // gradient.
 constexpr double epsilon = std::numeric_limits<Real>::epsilon(), roundings = 32;
 // The smaller step is for elements near a kink, such as the zero of ReLU. The last one is for
@@ -54,7 +54,7 @@ std::vector<bool> differences(const Array& a, const Array& b) {
 // 0 (Richardson), so that its error is of order h^4.
 struct Estimate {
   double derivative = 0;
-  double error = std::numeric_limits<double>::infinity();  // a bound
+  double error = std::numeric_limits<double>::infinity();  // a bound on the error
   // The gradient must lie in [low, high]: at a kink, between the left and the right derivative.
   double low = 0, high = 0;
 };
@@ -175,7 +175,7 @@ void InputCheck::compare(std::size_t i) {
   const double tolerance =
       relative_tolerance * std::max(std::abs(got), std::abs(best.derivative)) + floor_ + best.error;
   double ratio = std::max({best.low - got, got - best.high, 0.0}) / tolerance;
-  if (!std::isfinite(got)) ratio = std::numeric_limits<double>::infinity();  // it is the worst
+  if (!std::isfinite(got)) ratio = std::numeric_limits<double>::infinity();  // the largest error
   if (ratio <= 1) ratio = std::min(1.0, std::abs(got - best.derivative) / tolerance);
   if (ratio <= worst_ratio_) return;
   worst_ratio_ = ratio;

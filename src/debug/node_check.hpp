@@ -16,7 +16,7 @@ namespace HEED_NAMESPACE {
 struct NodeCheck {
   std::vector<std::string> lines;
   std::string differs;
-  std::size_t compared = 0;  // elements of all inputs; the others are where the node is not finite
+  std::size_t compared = 0;  // elements compared; not those where the node is not finite
 };
 NodeCheck check_node(const Node& node);
 

@@ -1,4 +1,4 @@
-// preserved_gradients.hpp: PreservedGradients, which keeps gradient checks from changing gradients.
+// preserved_gradients.hpp: PreservedGradients, which restores gradients after a gradient check.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// provenance.cpp: records the terms of each gradient (HEED_TRACE=provenance).
+// provenance.cpp: records the contributions to each gradient (HEED_TRACE=provenance).
 
 #include "heed/debug/provenance.hpp"
 

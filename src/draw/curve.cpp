@@ -1,4 +1,4 @@
-// curve.cpp: gnuplot scripts that draw loss curves as SVG files.
+// curve.cpp: gnuplot scripts that plot loss curves as SVG files.
 
 #include "heed/draw/curve.hpp"
 
@@ -61,7 +61,7 @@ std::string peak_label(const PlotView& view) {
          " at graph 0, graph 1.035 left font ',12' textcolor rgb '#666666'\n";
 }
 
-// The part of the plot command that draws one curve. Columns are counted from 1, as in gnuplot.
+// The part of the plot command for one curve. Columns are counted from 1, as in gnuplot.
 std::string plot_clause(const std::string& file, std::size_t x_column, std::size_t column,
                         const Series& series, const std::string& color) {
   const bool single = series.x.size() == 1;  // one point makes no line, so a marker is drawn

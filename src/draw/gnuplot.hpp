@@ -18,7 +18,7 @@ std::string gnuplot_view(const PlotView& view);  // commands that set xrange and
 
 // A part of a Canvas, in pixels from its top left corner.
 struct Rectangle {
-  double left, top, width, height;  // the top left corner and the size
+  double left, top, width, height;  // position of the top left corner, and size
 };
 
 // An SVG image. Sizes and positions are in pixels. Positions are measured from the top left corner.

@@ -1,4 +1,4 @@
-// heatmap_script.cpp: the parts of gnuplot scripts that draw heat maps.
+// heatmap_script.cpp: the parts of gnuplot scripts that plot heat maps.
 
 #include "draw/heatmap_script.hpp"
 

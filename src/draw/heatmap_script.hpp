@@ -1,4 +1,4 @@
-// heatmap_script.hpp: the parts of gnuplot scripts that draw heat maps.
+// heatmap_script.hpp: the parts of gnuplot scripts that plot heat maps.
 #pragma once
 
 #include <string>
@@ -41,7 +41,7 @@ struct Cells {
   double value_size;        // font size of the values in the cells, or 0 to hide the values
 };
 
-// Returns the plot command of a matrix. Masked cells are not drawn, a cross marks each NaN and a
+// Returns the plot command of a matrix. Masked cells stay empty, a cross marks each NaN and a
 // triangle each inf.
 std::string plot_command(const Cells& cells, const Range& range, const Array& x, bool diverging);
 

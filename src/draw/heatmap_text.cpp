@@ -1,4 +1,4 @@
-// heatmap_text.cpp: heatmap_text and heatmap_sheet_text draw heat maps with characters.
+// heatmap_text.cpp: heatmap_text and heatmap_sheet_text plot heat maps as text.
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// scatter.cpp: draw_scatter writes a gnuplot script that draws a scatter plot as an SVG file.
+// scatter.cpp: draw_scatter writes a gnuplot script that plots points as an SVG file.
 
 #include "heed/draw/scatter.hpp"
 

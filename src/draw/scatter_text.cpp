@@ -1,4 +1,4 @@
-// scatter_text.cpp: scatter_text draws a scatter plot as text: a symbol and a label for each point.
+// scatter_text.cpp: scatter_text plots points as text: a symbol and a label for each point.
 
 #include <algorithm>
 

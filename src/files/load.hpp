@@ -8,9 +8,9 @@
 
 namespace HEED_NAMESPACE {
 
-// Loads the parameters and, in BF16, the matrices straight into place, so that their numbers are in
-// memory once. Throws the errors of load(), and Error for a number that is too large for BF16.
-// After an error about a number or the checksum, the values of the parameters are undefined.
+// Reads each parameter and, in BF16, each matrix directly into its memory, so that memory holds it
+// once. Throws the errors of load(), and Error for a number that is too large for BF16. After an
+// error about a number or the checksum, the values of the parameters are undefined.
 void load_in_place(const SafetensorsReader& file, const Parameters& parameters,
                    const Bf16Matrices& matrices = {});
 

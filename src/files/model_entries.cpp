@@ -114,7 +114,7 @@ void check_size(const SafetensorsFile& file, const nn::GptConfig& config) {
                 counted(file.tensors.size(), "tensor"));
 }
 
-// The entries of put_config(), with the form of GELU under one key for all models.
+// The metadata of put_config(), with the form of GELU under the same key for all models.
 Metadata comparable(const nn::GptConfig& config) {
   Metadata metadata;
   put_config(metadata, config);

@@ -73,7 +73,7 @@ static void put_options(Metadata& metadata, const TrainOptions& options) {
   each_option(options, [&](const Field& field, const auto& value) {
     metadata[std::string("train.") + field.name] = field_text(value);
   });
-  if (options.shards == 1) metadata.erase("train.shards");  // as in a run without --shards
+  if (options.shards == 1) metadata.erase("train.shards");  // a run without --shards has none
 }
 
 TrainOptions options_in(const SafetensorsFile& file) {

@@ -1,6 +1,6 @@
-// run_entries.hpp: what the checkpoint of a training run has besides the model: the text's path,
-// the options and the state of the trainer. Every function that reads an entry throws Error "PATH:
-// ..." when the entry is missing, damaged or out of range.
+// run_entries.hpp: the metadata and tensors of a training run's checkpoint besides the model: the
+// text's path, the options and the state of the trainer. Every function that reads an entry throws
+// Error "PATH: ..." when the entry is missing, damaged or out of range.
 #pragma once
 
 #include <string>

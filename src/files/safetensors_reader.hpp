@@ -26,12 +26,12 @@ class SafetensorsReader {
   explicit SafetensorsReader(std::shared_ptr<const SafetensorsFile> file);
 
   const std::string& path() const { return header_->path; }       // the path that was opened
-  const Metadata& metadata() const { return header_->metadata; }  // empty if there is none
+  const Metadata& metadata() const { return header_->metadata; }  // empty if there is no metadata
   // The tensors, sorted by byte offset. Their `data` is null unless the numbers are in memory.
   const std::vector<StoredTensor>& tensors() const { return header_->tensors; }
   // "PATH: tensor 'NAME'", the beginning of errors about tensors()[index].
   std::string name(std::size_t index) const;
-  // The header, and whether the file claims to have a checksum, which read_all() checks.
+  // The header. has_checksum: the metadata contains a checksum; read_all() verifies it.
   const SafetensorsFile& header() const { return *header_; }
 
   // Copies `count` elements of tensors()[index], from element `first` on (row-major), to `out`.
@@ -39,7 +39,7 @@ class SafetensorsReader {
   // the tensor, for a number that is not finite, and for a number too large for Real.
   void read(std::size_t index, std::size_t first, std::size_t count, Real* out) const;
 
-  // Throws Error unless read() converts the dtype of tensors()[index].
+  // Throws Error if read() cannot convert the dtype of tensors()[index].
   void check_dtype(std::size_t index) const;
 
   // Calls piece(index, first, values, count) for consecutive pieces of tensors()[index], tensor by
@@ -62,7 +62,7 @@ class SafetensorsReader {
   std::shared_ptr<const InputFile> input_;  // null if the numbers are in memory
   std::shared_ptr<const SafetensorsFile> header_;
   std::string header_text_;
-  std::vector<std::size_t> offsets_;  // the first byte of each tensor in the file
+  std::vector<std::size_t> offsets_;  // file offset of each tensor's first byte
 };
 
 }  // namespace HEED_NAMESPACE

@@ -49,7 +49,7 @@ GemmLibrary GemmChoice::at(GemmForm form, GemmSize size) const {
   return libraries_[static_cast<std::size_t>(form)][static_cast<std::size_t>(size)];
 }
 
-// The size of a product by its floating point operations alone.
+// Classifies a product by its floating point operations alone.
 static GemmSize size_by_flop(MatrixView a, MatrixView b) {
   const double flop = 2 * static_cast<double>(a.rows) * static_cast<double>(a.columns) *
                       static_cast<double>(b.columns);

@@ -51,7 +51,7 @@ double seconds_of(GemmLibrary library, const Factors& x, int repetitions) {
 GemmSpeed measured(GemmForm form, std::size_t m, std::size_t n, std::size_t k) {
   const Factors factors(form, m, n, k);
   const double flop = 2.0 * static_cast<double>(m * n * k);
-  const int repetitions = std::max(1, static_cast<int>(3e7 / flop));  // about 0.5 ms
+  const int repetitions = std::max(1, static_cast<int>(3e7 / flop));  // 0.5 ms at 60 GFLOP/s
   GemmSpeed speed{form, m, n, k, {}};
   for (int round = 0; round < 6; ++round)
     for (const GemmLibrary library : all_gemm_libraries) {
@@ -73,7 +73,7 @@ double total_seconds(const std::vector<GemmSpeed>& speeds, GemmForm form, GemmSi
   return seconds;
 }
 
-// The processor and the libraries that the choice was measured with.
+// Identifies the processor and the libraries for which a choice was measured.
 std::string measured_with() {
   std::string text = "heed 3; " + processor_name();
   for (const GemmLibrary library : all_gemm_libraries)
@@ -101,7 +101,7 @@ std::optional<GemmChoice> stored_choice(const std::filesystem::path& file) {
   }
 }
 
-// While it lives, no other process has a lock of the same folder: the constructor waits for them.
+// A lock of a folder, which one process at a time can hold: the constructor waits for others.
 class FolderLock {
  public:
   explicit FolderLock(const std::filesystem::path& folder)
@@ -179,7 +179,7 @@ GemmChoice measured_choice(const std::filesystem::path& folder) {
   try {
     std::filesystem::create_directories(folder);
     const FolderLock lock(folder);
-    if (const auto stored = stored_choice(file)) return *stored;  // by another process meanwhile
+    if (const auto stored = stored_choice(file)) return *stored;  // written by another process
     AtomicFile written(file);
     const GemmChoice choice = fastest(measure_gemm());
     const std::string content = measured_with() + "\n" + choice.text() + "\n";
@@ -187,7 +187,7 @@ GemmChoice measured_choice(const std::filesystem::path& folder) {
     written.commit();
     return choice;
   } catch (const std::exception&) {
-    return GemmChoice();  // the folder cannot be written
+    return GemmChoice();  // because the folder cannot be written
   }
 }
 

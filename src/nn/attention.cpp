@@ -28,7 +28,7 @@ AttentionHead::AttentionHead(Scope scope, std::size_t embed_dim, std::size_t hea
       key(scope / "key", embed_dim, head_size, false),
       value(scope / "value", embed_dim, head_size, false) {}
 
-// The options with the layer's numbers of heads.
+// The options with the layer's num_heads and num_kv_heads.
 static AttentionOptions with_heads(AttentionOptions options, std::size_t num_heads,
                                    std::size_t num_kv_heads) {
   options.num_heads = num_heads;

@@ -8,7 +8,7 @@
 namespace HEED_NAMESPACE {
 
 // linear() and embedding() for a weight matrix in BF16. x, the bias and the result are in Real, and
-// so are the sums. They have no backward: both throw Error unless a NoGrad object exists.
+// so are the sums. They have no backward: they throw Error unless a NoGrad object exists.
 // HEED_TRACE calls them Linear and Embedding, as it calls the operations on weights in Real.
 
 // x W^T + b: x (..., in), weight W (out, in) and the optional bias b (out) give (..., out).

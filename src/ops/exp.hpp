@@ -1,4 +1,4 @@
-// exp.hpp: e^x on SIMD registers up to the ends of its range.
+// exp.hpp: e^x on SIMD registers, accurate up to overflow and underflow.
 #pragma once
 
 #include "heed/array/map.hpp"

@@ -90,8 +90,8 @@ struct Attention {
 
   struct Block {
     std::size_t rows;            // the queries t to t + rows - 1
-    std::size_t first, end;      // the keys that at least one of these queries may attend to
-    std::size_t columns;         // end - first
+    std::size_t first, end;      // the keys to which at least one of these queries may attend
+    std::size_t columns;         // number of these keys
     std::size_t padded_columns;  // a multiple of the width of a SIMD register
   };
 
@@ -198,12 +198,12 @@ struct Attention {
     });
   }
 
-  static constexpr std::size_t products_per_thread = 500'000;  // about 20 us
+  static constexpr std::size_t products_per_thread = 500'000;  // multiplications, about 20 us
   bool causal;
   std::size_t past, window;  // see AttentionOptions
   Real scale;
   std::size_t heads, kv_heads;
-  std::vector<std::size_t> lengths;  // of each sentence: the number of keys without final padding
+  std::vector<std::size_t> lengths;  // number of keys of each sentence before its final padding
   std::optional<Array> gaps;         // (batch, S): 1 at padding, if any is before other keys
   // (batch, heads, T), saved for backward: max_s score_ts, and sum_s exp(score_ts - max_s score_ts)
   Array row_max = undefined_array(), row_sum = undefined_array();

@@ -109,7 +109,7 @@ struct LayerNorm {
   std::size_t rows_per_chunk() const {
     return std::max<std::size_t>(32, elementwise_grain / (width + 1) + 1);
   }
-  std::size_t width;  // elements normalized together
+  std::size_t width;  // number of elements normalized together
   double eps;
   static constexpr double epsilon = std::numeric_limits<Real>::epsilon();
   // (rows) each: a row's mean rounded to Real, the rest of the mean, and 1 / sqrt(variance + eps)
@@ -166,7 +166,7 @@ struct RmsNorm {
                    for (std::size_t r = begin; r < end; ++r) body(r);
                  });
   }
-  std::size_t width;  // elements normalized together
+  std::size_t width;  // number of elements normalized together
   double eps;
   Array scales = undefined_array();  // (rows), saved for backward: 1 / sqrt(mean(x^2) + eps)
 };
@@ -200,7 +200,7 @@ struct CosineSimilarity {
     return {da, db};
   }
   struct Angle {
-    double a, b;          // norms
+    double a, b;          // norms of a and b
     double norm_product;  // max(|a|, eps) max(|b|, eps)
     double cosine;
   };

@@ -43,7 +43,7 @@ struct RotaryEmbedding {
     }
   }
 
-  Array cosines, sines;  // (T, D / 2): of the angle of pair i at each position
+  Array cosines, sines;  // (T, D / 2): cos and sin of the angle of pair i at each position
 };
 
 Tensor rotary_embedding(In x, std::size_t num_heads, std::size_t first_position, double base) {

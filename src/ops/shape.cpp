@@ -167,7 +167,7 @@ static std::int64_t clamped_index(std::int64_t index, std::int64_t size) {
   return std::clamp<std::int64_t>(index < 0 ? index + size : index, 0, size);
 }
 
-// The view of the `count` indices begin, begin + step, ... along one axis.
+// Strided slice along one axis: `count` indices begin, begin + step, ...
 static StridedView view_along(const Shape& shape, std::size_t axis, std::int64_t begin,
                               std::int64_t count, std::int64_t step = 1) {
   StridedView view{shape, row_major_strides(shape), 0};

@@ -16,7 +16,7 @@ std::string base64(std::string_view bytes);
 // Numbers as unsigned 16-bit codes in base64. The code c stands for the number
 // low + c * (high - low) / 65535.
 struct CodedNumbers {
-  double low, high;   // the numbers of the codes 0 and 65535
+  double low, high;   // the numbers that the codes 0 and 65535 stand for
   std::string codes;  // first the high bytes of all codes, then the low bytes, in base64
 };
 
@@ -25,7 +25,7 @@ struct CodedNumbers {
 // `decimals` decimals, both round to the same text with so many decimals. NaN is coded as low.
 CodedNumbers coded_numbers(const Real* numbers, std::size_t count, double low, double high,
                            int decimals);
-// The same with low and high the smallest and the largest of the numbers.
+// Codes the numbers between the smallest and the largest of them.
 CodedNumbers coded_numbers(const std::vector<Real>& numbers, int decimals);
 
 // Text as HTML: &, <, >, " and ' become character references.

@@ -19,7 +19,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Elements of an array.
+// A contiguous range of an array.
 struct Range {
   Real* begin;
   std::size_t size;

@@ -1,4 +1,4 @@
-// gradient_ready.cpp: reports each gradient of a backward pass when it is complete.
+// gradient_ready.cpp: GradientReady, which reports each gradient as soon as it is complete.
 
 #include "heed/parallel/gradient_ready.hpp"
 

@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 // writing a file; the file it replaces stays whole if it is killed meanwhile.
 constexpr std::chrono::seconds grace{3};
 
-SharedMemory::Status* signal_target = nullptr;  // for the handler of the parent process
+SharedMemory::Status* signal_target = nullptr;  // read by the parent's signal handler
 volatile sig_atomic_t interrupts = 0;
 
 void pass_signal_on(int signal) {
@@ -65,7 +65,7 @@ class Supervisor {
   struct Rank {
     pid_t process;
     bool running;
-    int status;  // as waitpid() reports it
+    int status;  // as returned by waitpid()
   };
 
   // Ends this process after body(): only the parent process goes on behind supervise(). The kernel
@@ -147,7 +147,7 @@ class Supervisor {
     return {std::max(first, 1), is_reported ? "" : description_of(failed)};
   }
 
-  // The end of a rank that could not print an error itself.
+  // Describes how a rank ended that could not print an error itself.
   std::string description_of(const Rank& failed) const {
     std::string how;
     if (WIFSIGNALED(failed.status)) {

@@ -11,7 +11,7 @@ namespace heed {
 // How a run of several processes has ended.
 struct RunEnd {
   int code = 0;            // the exit code of the program
-  std::string error = {};  // the end of a rank that could not report an error itself, or ""
+  std::string error = {};  // how a rank ended that could not report its error, or ""
 };
 
 // Forks a rank for each process of the memory and waits for them. A rank calls body() with its

@@ -18,7 +18,7 @@ struct LayerRecord {
 // A forward pass with its graph, from the embedding to the logits.
 struct ForwardRecord {
   Tensor embedding;                 // (1, T, C): the input of the first block
-  std::vector<LayerRecord> layers;  // one for each block
+  std::vector<LayerRecord> layers;  // one record for each block
   Tensor logits;                    // (1, T, V)
 };
 

@@ -34,7 +34,7 @@ class ByteLevelBpe {
   // <...>, [...] and at most 1 % of others. Each file may have up to 32 MB.
   static ByteLevelBpe load(const std::filesystem::path& vocab_json,
                            const std::filesystem::path& merges_txt);
-  // The same from the contents of the files. The names stand in error messages.
+  // Reads the contents of the two files. The names stand in error messages.
   static ByteLevelBpe from_contents(std::string_view vocab_json, std::string_view merges_txt,
                                     const std::string& vocab_name = "vocab.json",
                                     const std::string& merges_name = "merges.txt");

@@ -24,7 +24,7 @@ Kind kind_of(char32_t c) {
 
 struct Character {
   Kind kind;
-  std::size_t size;  // in bytes
+  std::size_t size;  // size in bytes
 };
 
 Character character(std::string_view text, std::size_t at) {
@@ -45,8 +45,8 @@ std::size_t contraction(std::string_view text, std::size_t begin) {
 }
 
 struct Run {
-  std::size_t end;   // the end of the run
-  std::size_t last;  // where its last character begins
+  std::size_t end;   // the end of the run, in bytes
+  std::size_t last;  // where the run's last character begins
 };
 
 // The run of characters of one kind that begins at `begin`.

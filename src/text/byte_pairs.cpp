@@ -77,7 +77,7 @@ class PairCounts {
       const auto found = pairs_.find(merge);
       if (found == pairs_.end() || length_of(merge) > max_token_bytes) continue;
       if (found->second.count == count) return count >= 2 ? std::optional(merge) : std::nullopt;
-      queue_.push({found->second.count, merge});  // the count was out of date
+      queue_.push({found->second.count, merge});  // the count in the queue was out of date
     }
     return {};
   }
@@ -121,7 +121,7 @@ class PairCounts {
   // Replaces `merge` by `id` in chunk w, from left to right, one occurrence after the other.
   void replace(const Merge& merge, std::int64_t id, std::uint32_t w) {
     Ids& ids = words_[w].ids;
-    std::size_t size = 0;  // of the new ids, which overwrite the old ones from the left
+    std::size_t size = 0;  // number of new ids, which overwrite the old ones from the left
     for (std::size_t i = 0; i < ids.size(); ++size) {
       if (i + 1 == ids.size() || Merge(ids[i], ids[i + 1]) != merge) {
         ids[size] = ids[i++];
@@ -152,7 +152,7 @@ class PairCounts {
     added_.clear();
   }
 
-  std::vector<std::size_t> lengths_ = std::vector<std::size_t>(256, 1);  // bytes of each token
+  std::vector<std::size_t> lengths_ = std::vector<std::size_t>(256, 1);  // sizes of tokens in bytes
   std::vector<Word> words_;
   std::unordered_map<Merge, Pair, Hash> pairs_;
   std::priority_queue<Entry> queue_;  // each pair at least once; its count may be out of date

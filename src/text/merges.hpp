@@ -33,7 +33,7 @@ class Merges {
  private:
   const Merge* find(std::uint32_t left, std::uint32_t right) const;
 
-  std::unordered_map<std::uint64_t, Merge> merges_;  // by left * 2^32 + right
+  std::unordered_map<std::uint64_t, Merge> merges_;  // key: left * 2^32 + right
 };
 
 // Splits a text into chunks. end_of_chunk(text, begin) is the end of the chunk that begins at

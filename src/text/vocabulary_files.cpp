@@ -37,7 +37,7 @@ class VocabularyReader : public JsonEvents {
   void string(std::string& text) override { throw_unexpected("the string " + in_quotes(text)); }
   void other(const Json&, const std::string& shown) override { throw_unexpected(shown); }
 
-  std::vector<std::string> tokens;  // in the order of the file
+  std::vector<std::string> tokens;  // tokens, in the order of the file
   std::vector<std::uint32_t> ids;
 
  private:

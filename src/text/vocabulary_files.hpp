@@ -22,8 +22,8 @@ std::string_view take_line(std::string_view& text);
 using TokenIds = std::unordered_map<std::string, std::uint32_t>;
 TokenIds ids_of(const std::vector<std::string>& tokens);
 
-// The same. Throws Error unless the tokens are distinct; `entries` is what the file consists of:
-// "entries" or "lines".
+// Like ids_of() above, but throws Error unless the tokens are distinct; `entries` is what the file
+// consists of: "entries" or "lines".
 TokenIds distinct_ids(const std::vector<std::string>& tokens, const std::string& file,
                       const char* entries);
 

@@ -127,7 +127,7 @@ std::string WordPiece::normalized(std::string_view text) {
 
 std::vector<std::string> WordPiece::words_of(std::string_view normalized_text) {
   std::vector<std::string> words;
-  bool inside = false;  // whether the last word can go on
+  bool inside = false;  // whether the next character continues the last word
   for (std::size_t i = 0; i < normalized_text.size();) {
     const std::size_t begin = i;
     const char32_t c = next_code_point(normalized_text, i);

@@ -62,7 +62,7 @@ std::vector<Tensor> own_parameters(const Parameters& parameters, const Distribut
   return own;
 }
 
-// Rows `begin` to `begin + count - 1` of a batch.
+// The windows (rows) begin to begin + count - 1 of a batch.
 Batch rows_of(const Batch& batch, std::size_t begin, std::size_t count) {
   const std::size_t T = batch.inputs.shape()[1];
   const Shape shape = {count, T};
@@ -110,10 +110,10 @@ double DataParallel::train_on(const Batch& batch) {
   return loss;
 }
 
-// Computes the gradients of a batch, and returns the sum of the losses of the own shards.
+// Computes the gradients of a batch; returns the sum of the losses of this process's shards.
 double DataParallel::sum_gradients(const Batch& batch) {
   const std::size_t first = first_own_shard(), last = first + num_own_shards() - 1;
-  std::vector<TreeSum> sums(parameters_.size());  // one for each parameter
+  std::vector<TreeSum> sums(parameters_.size());  // one sum for each parameter
   std::vector<double> losses;
   for (std::size_t shard = first; shard < last; ++shard) {
     const Tensor loss = shard_loss(batch, shard);
@@ -157,7 +157,7 @@ void DataParallel::backward_of_last_shard(const Tensor& loss, std::vector<TreeSu
   if (exchange_) exchange_->finish(scale);
 }
 
-// The mean over all shards. The processes also agree on the signal that stops them.
+// The mean loss over all shards. The processes also agree on the signal that stops them.
 double DataParallel::agree_on_loss(double loss) {
   int signal = read_stop_signal_ ? read_stop_signal_() : 0;
   for (std::size_t distance = 1; distance < communicator_.size(); distance *= 2) {
@@ -171,7 +171,7 @@ double DataParallel::agree_on_loss(double loss) {
   return loss / static_cast<double>(options_.shards);
 }
 
-// Each process searches in its own shards.
+// Each process searches its own shards.
 std::string DataParallel::cause_of_failure(const Batch& batch) const {
   std::string cause;
   for (std::size_t i = 0; i < num_own_shards() && cause.empty(); ++i)
@@ -188,7 +188,8 @@ std::vector<double> DataParallel::own_validation_losses() const {
   return validation_losses(communicator_.rank(), communicator_.size());
 }
 
-// In the order of the batches, so that their sum has the same bits for any number of processes.
+// The losses in the order of the batches, so that their sum has the same bits for any number of
+// processes.
 std::vector<double> DataParallel::all_validation_losses() const {
   const std::vector<double> own = own_validation_losses();
   const std::vector<std::string> parts =
@@ -224,7 +225,7 @@ optim::State DataParallel::optimizer_state() const {
   return all;
 }
 
-// Keeps the moments of the own parameters.
+// Keeps only the moments that this rank updates.
 void DataParallel::restore(TrainerState state) {
   auto& arrays = state.optimizer.arrays;
   const auto is_foreign = [&](const auto& named) {

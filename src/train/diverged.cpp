@@ -28,7 +28,7 @@ struct NonfiniteLeaf : Observer {
 
 std::string first_nonfinite_operation(const std::function<void()>& repeat) {
   NanCheck check;
-  const ObserverScope scope(check);  // of this thread: others may train other ranks
+  const ObserverScope scope(check);  // this thread's only: others may train other ranks
   try {
     repeat();
   } catch (const NonFinite& error) {

@@ -1,6 +1,6 @@
-// fields.hpp: the sizes of a model and the options of a training run. Flags, the entries of a
-// checkpoint and their checks are made from these lists, so that each name, limit and description
-// stands once.
+// fields.hpp: the sizes of a model and the options of a training run as lists, from which flags,
+// checkpoint metadata and checks are made, so that each name, limit and description is written
+// once.
 #pragma once
 
 #include "base/field.hpp"

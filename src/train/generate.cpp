@@ -48,7 +48,8 @@ class WindowedDecoder {
 
  private:
   std::size_t block() const { return model_.config.block_size; }
-  // An empty cache for the positions that the window can get: at GPT-2's sizes, each takes 73 kB.
+  // An empty cache for as many positions as the window can have: at GPT-2's sizes, each takes 73
+  // kB.
   nn::GptCache new_cache() const {
     nn::GptConfig config = model_.config;
     config.block_size = std::min(block(), max_size_);

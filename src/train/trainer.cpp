@@ -110,7 +110,7 @@ void Trainer::clip_gradients(double loss, const Batch& batch) {
                    agreed_cause(cause_of_failure(batch)));
 }
 
-// Repeats the step with the dropout masks that it had.
+// Repeats the step with the same dropout masks.
 std::string Trainer::cause_of_failure(const Batch& batch) const {
   return cause_in_step(parameters_, [&] {
     Generator dropout = step_generator_;
@@ -129,7 +129,7 @@ std::optional<LogRow> Trainer::step() {
   optim::zero_grad(parameters_.tensors());  // a failed step may have left gradients
   optimizer_.set_lr(schedule_of(options_).at(step_));
   const double loss = train_on(batches_.next());
-  optim::zero_grad(parameters_.tensors());  // frees the gradients
+  optim::zero_grad(parameters_.tensors());  // frees the memory of the gradients
   ++step_;
   ++pending_;
   loss_sum_ += loss;

@@ -83,13 +83,13 @@ inline std::string thread_count(const Workload& w) {  // a text such as "2 threa
 
 // The step time of one workload in a sweep (a list of workloads, such as 1, 2 and 4 threads).
 struct StepResult {
-  std::string sweep;  // the key of the sweep in JSON, such as "threads_sweep"
-  std::string label;  // the name of the workload in tables, such as "on 2 threads"
+  std::string sweep;  // the key in JSON, such as "threads_sweep"
+  std::string label;  // the name in tables, such as "on 2 threads"
   Workload workload;
   Percentiles ms = {};  // milliseconds per step
 
   double tokens_per_s() const { return 1e3 * static_cast<double>(workload.tokens()) / ms.median; }
-  double gflops() const { return 1e-6 * flop_per_step(workload) / ms.median; }  // GFLOP/s
+  double gflops() const { return 1e-6 * flop_per_step(workload) / ms.median; }  // speed in GFLOP/s
   // gflops() divided by the peak of all threads, which is sgemm_gflops * the number of threads.
   double fraction_of_peak(double sgemm_gflops) const {
     return gflops() / (sgemm_gflops * workload.threads);
@@ -114,7 +114,7 @@ struct Comparison {
   Percentiles ratio = {};  // ratio of step times: heed's / PyTorch's
 };
 
-inline constexpr std::size_t bench_samples = 8;  // texts that are generated together
+inline constexpr std::size_t bench_samples = 8;  // number of texts generated together
 
 // All results of heed bench. If a measurement was not made, its member is empty.
 struct BenchResults {
@@ -125,7 +125,7 @@ struct BenchResults {
   std::vector<GemmSpeed> gemm;
   std::vector<OperationMs> operations;
   std::optional<double> generate_tokens_per_s;
-  std::optional<double> samples_tokens_per_s;    // tokens of bench_samples texts together
+  std::optional<double> samples_tokens_per_s;    // speed of bench_samples texts generated together
   std::optional<double> peak_mb;                 // maximum memory; 1 MB = 2^20 bytes
   std::optional<double> start_ms;                // ms from program start to end of the first step
   std::optional<std::int64_t> first_step_clock;  // steady clock (ns) at the end of the first step

@@ -134,7 +134,7 @@ struct Peer {
   ChildMeasurements run(const Comparison& c, std::int64_t steps) const {
     std::vector<std::string> words{python, script, text};
     append_flags(words, c.workload, steps);
-    if (c.generates) words.insert(words.end(), {"--generate", "200"});  // 200 tokens
+    if (c.generates) words.insert(words.end(), {"--generate", "200"});  // generates 200 tokens
     return run_program(script, words, peer_environment(c.workload, blas));
   }
 };

@@ -25,10 +25,10 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Numbers that rank 0 measures.
+// Measurements of rank 0.
 struct Measured {
-  double ms, exchange_ms, waiting_ms, bytes;  // per step
-  double array_mb;                            // the peak of all arrays of a rank
+  double ms, exchange_ms, waiting_ms, bytes;  // ms and bytes per step
+  double array_mb;                            // peak memory of all arrays of a rank
 };
 
 // Memory that the ranks share with this process, which forks them.
@@ -39,7 +39,7 @@ Measured& shared_result() {
   return *static_cast<Measured*>(memory);
 }
 
-// What body() returns in rank 0. Each rank has one thread.
+// Runs body() in each rank, with one thread, and returns the result of rank 0.
 Measured measure_in_ranks(std::size_t processes,
                           const std::function<Measured(Communicator&)>& body) {
   Measured& result = shared_result();
@@ -53,7 +53,7 @@ Measured measure_in_ranks(std::size_t processes,
   return result;
 }
 
-// One way to run a training step.
+// A configuration in which training steps are timed.
 struct Plan {
   std::size_t processes, shards;
   bool overlap = true, zero = false;
@@ -114,7 +114,7 @@ Measured measure(const Plan& plan, const Workload& workload, const Corpus& corpu
 
 // The latency and the time per byte of an exchange in which both partners send and receive.
 struct Link {
-  double a = 0, b = 0;  // seconds, seconds per byte
+  double a = 0, b = 0;  // latency in seconds, seconds per byte
 };
 
 double exchange_ms(Communicator& communicator, std::size_t bytes, int repetitions) {

@@ -16,7 +16,7 @@ namespace {
 #ifdef __clang__
 constexpr const char* compiler_name = "clang++ " __clang_version__;
 #else
-constexpr const char* compiler_name = "g++ " __VERSION__;  // "g++ 12.2.0"
+constexpr const char* compiler_name = "g++ " __VERSION__;  // such as "g++ 12.2.0"
 #endif
 
 // ---- tables

@@ -34,7 +34,8 @@ const fs::path programs_folder = HEED_LESSON_PROGRAMS;
 
 // ---- parts of a page
 
-// The comment at the beginning of a file, without slashes and hints, and the part to write.
+// The exercise's description (the comment at the beginning of its file) and the code that the
+// reader writes.
 std::string exercise_html(const fs::path& file, LinkedText& text) {
   std::string about, part, number;
   bool in_comment = true, in_part = false;
@@ -55,7 +56,7 @@ std::string exercise_html(const fs::path& file, LinkedText& text) {
   return html + "<p>Check it with <code>./heed exercise " + escaped_html(number) + "</code>.</p>\n";
 }
 
-// The answers; "" for a lesson without questions.
+// The answers to a lesson's questions as HTML; "" for a lesson without questions.
 std::string answers_html(const Lesson& lesson) {
   const fs::path file = lesson.folder() / "answers.md";
   if (!fs::exists(file)) return "";
@@ -87,7 +88,7 @@ std::string link_to(const Lesson& lesson) {
 
 // ---- the book
 
-// What the lesson prints, as records, when it runs in the folder `scratch`.
+// Runs the lesson in the folder `scratch` and returns the records that it prints.
 std::vector<Json> run_lesson(const Lesson& lesson, const fs::path& scratch, bool brief) {
   ChildProgram program{{(programs_folder / lesson.name).string()}, scratch.string()};
   program.environment["HEED_BOOK"] = "1";
@@ -112,7 +113,7 @@ class Book {
     write(page_of(lesson), lesson_html(i, scratch));
   }
 
-  // Writes all but the pages of lessons; for lessons that have none yet, a page that says so.
+  // Writes all pages except those of lessons; for a lesson without a page, writes one that says so.
   void write_rest() {
     for (std::size_t i = 0; i < lessons_.size(); ++i)
       if (!fs::exists(folder_ / page_of(lessons_[i])))
@@ -133,9 +134,9 @@ class Book {
 
   std::string head_html(std::size_t i) const {
     const Lesson& lesson = lessons_[i];
-    return turn_html(i) + "<p class=\"number\">Lesson " + lesson.number + "</p>\n<h1>" +
-           escaped_html(lesson.title) + "</h1>\n<p class=\"about\">" + escaped_html(lesson.about) +
-           "</p>\n";
+    return previous_next_links_html(i) + "<p class=\"number\">Lesson " + lesson.number +
+           "</p>\n<h1>" + escaped_html(lesson.title) + "</h1>\n<p class=\"about\">" +
+           escaped_html(lesson.about) + "</p>\n";
   }
 
   std::string lesson_html(std::size_t i, const fs::path& scratch) {
@@ -157,7 +158,7 @@ class Book {
     for (const fs::path& file : files)
       html += folded("source", "lessons/" + lesson.name + "/" + file.filename().string(),
                      code_html(read_text(file.string())));
-    return page(lesson.number + " " + lesson.title, html + turn_html(i));
+    return page(lesson.number + " " + lesson.title, html + previous_next_links_html(i));
   }
 
   std::string page_without_output(std::size_t i) const {
@@ -167,8 +168,7 @@ class Book {
                     lesson.number + "</code> runs it and writes this page.</p>\n");
   }
 
-  // The links to the previous and the next lesson.
-  std::string turn_html(std::size_t i) const {
+  std::string previous_next_links_html(std::size_t i) const {
     const std::string before = i > 0 ? "← " + link_to(lessons_[i - 1]) : "";
     const std::string after = i + 1 < lessons_.size() ? link_to(lessons_[i + 1]) + " →" : "";
     return "<p class=\"turn\"><span>" + before + "</span><span>" + after + "</span></p>\n";
@@ -185,7 +185,7 @@ class Book {
     return page("Glossary", html + "</dl>\n");
   }
 
-  // A link to where the lesson uses the term first.
+  // A link to the lesson's first use of the term.
   std::string lesson_of_term(const Term& term) const {
     for (const Lesson& lesson : lessons_)
       if (lesson.number == term.lesson)
@@ -289,7 +289,7 @@ int run(const BookCommand& command) {
     if (!is_chosen(lessons[i], command.lesson)) continue;
     line.show("lesson " + lessons[i].number);
     book.write_lesson(i, scratch.path());
-    book.write_rest();  // now, so that the book can be read if a later lesson is interrupted
+    book.write_rest();  // now, so that an interrupted run leaves a readable book
     ++written;
   }
   line.wipe();

@@ -11,9 +11,9 @@ struct BookCommand : CommandOptions {
   static constexpr const char* name = "book";
 
   std::string lesson;   // the lesson to write, such as "5"; "" means all
-  std::string out;      // the folder of the pages, or of the README; "" means the usual one
+  std::string out;      // the output folder; "" means the default one
   bool brief = false;   // run the lessons with fewer training steps
-  bool readme = false;  // write README.md, output.txt and pictures of the lesson instead
+  bool readme = false;  // write the lesson's README.md, output.txt and pictures instead
 };
 
 // Declares the flags of the command: see parsed().

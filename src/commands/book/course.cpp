@@ -1,4 +1,4 @@
-// course.cpp: the lessons, from their files.
+// course.cpp: lists the lessons and exercises in the folder lessons.
 
 #include "commands/book/course.hpp"
 
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Reads "// 04 query_key_value: scaled dot-product attention ...".
+// Parses the first line of a lesson: "// 04 query_key_value: scaled dot-product attention ...".
 Lesson lesson_of(const fs::path& file) {
   const std::string line = lines_of(read_text(file.string())).at(0);
   const std::size_t colon = line.find(": ");

@@ -24,7 +24,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// Whether words and names of code such as attention_of_token contain the character.
+// Whether the character can be part of a word or of an identifier, such as attention_of_token.
 bool in_word(char c) { return is_letter(c) || c == '_'; }
 
 // The first position of a whole word or phrase in a text, both in lower case.
@@ -61,7 +61,7 @@ std::string LinkedText::html(const std::string& text) {
   std::size_t first = text.npos;
   const Term* found = nullptr;
   for (const Term& term :
-       terms_) {  // the first term of the text; the longer one, if two begin there
+       terms_) {  // the first term in the text; the longer one, if two begin there
     if (linked_.count(term.name) != 0) continue;
     const std::size_t at = find_phrase(searched, lower(term.name));
     if (at == text.npos || at > first) continue;

@@ -9,7 +9,7 @@ namespace heed::app {
 
 // A term of the glossary, lessons/glossary.txt.
 struct Term {
-  std::string name, lesson, definition;  // lesson: its number, such as "04"
+  std::string name, lesson, definition;  // lesson: number of its lesson, such as "04"
 };
 std::vector<Term> all_terms();
 
@@ -22,7 +22,7 @@ class LinkedText {
 
  private:
   const std::vector<Term>& terms_;
-  std::set<std::string> linked_;  // the terms that the page has linked already
+  std::set<std::string> linked_;  // the terms that already have a link on the page
 };
 
 // The link target of a heading or term: letters and digits of its name.

@@ -30,7 +30,7 @@ std::string pre_html(const Lines& lines) {
 
 // ---- text
 
-// Returns the lines from `at` while `accept` holds, and moves `at` behind them.
+// Takes the lines from index `at` on for which accept(line) is true, and moves `at` after them.
 template <class Accept>
 Lines take(const Lines& lines, std::size_t& at, Accept accept) {
   Lines taken;
@@ -38,13 +38,13 @@ Lines take(const Lines& lines, std::size_t& at, Accept accept) {
   return taken;
 }
 
-// Whether the line can belong to a paragraph.
+// Whether the line can be part of a paragraph.
 bool is_prose(const std::string& line) {
   return !line.empty() && line[0] != ' ' && line[0] != '|' && line.find("   ") == line.npos;
 }
 
-// The width of the mark if the line begins an item of a list, "2. " or "- ", indented by two spaces
-// at most; otherwise 0.
+// The width of the list marker if the line begins a list item, "2. " or "- ", indented by two
+// spaces at most; otherwise 0.
 std::size_t item_mark(const std::string& line) {
   const std::size_t indent = indent_of(line);
   if (indent > 2) return 0;
@@ -55,11 +55,11 @@ std::size_t item_mark(const std::string& line) {
 
 bool is_item(const std::string& line) { return item_mark(line) > 0; }
 
-// The HTML of the block of lines that begins at `at`. Moves `at` behind them.
+// Converts the block of lines that begins at `at` to HTML, and moves `at` after the block.
 std::string block_html(const Lines& lines, std::size_t& at, LinkedText& linked) {
   if (is_item(lines[at])) {
     const std::size_t mark = item_mark(lines[at]);
-    const std::size_t indent = indent_of(lines[at]) + mark;  // of the lines that continue the item
+    const std::size_t indent = indent_of(lines[at]) + mark;  // of the item's other lines
     std::string item = lines[at++].substr(indent - mark);
     for (const std::string& line : take(lines, at, [&](const std::string& next) {
            return indent_of(next) == indent && indent < next.size();
@@ -80,7 +80,7 @@ std::string block_html(const Lines& lines, std::size_t& at, LinkedText& linked) 
 
 // ---- headings, tables and checks
 
-// Around an appendix, below its heading.
+// The HTML elements around an appendix, which is folded.
 const std::string fold_begin = "<details class=\"appendix\"><summary>Show</summary>\n";
 const std::string fold_end = "</details>\n";
 
@@ -88,7 +88,7 @@ std::string heading_html(const std::string& title) {
   return "<h2 id=\"" + anchor_of(title) + "\">" + html_of(title) + "</h2>\n";
 }
 
-// A row of padded cells. The first one is the row's name, if the rows have names.
+// A table row as HTML. The first cell is the row's name, if the rows have names.
 std::string row_html(const Json::List& row, bool is_head, bool has_names) {
   std::string html;
   for (std::size_t i = has_names ? 0 : 1; i < row.size(); ++i) {
@@ -106,10 +106,10 @@ std::string table_html(const Json& record) {
   const bool has_names = record.at("has_names").get<bool>();
   const std::size_t columns = rows.back().get<Json::List>().size() - (has_names ? 0 : 1);
   std::string html;
-  bool begins = true;  // whether a matrix, or a part of its columns, begins
+  bool begins = true;  // whether a matrix, or a group of its columns, begins
   for (const Json& row : rows) {
     const Json::List& cells = row.get<Json::List>();
-    const bool is_title = cells.size() == 1;  // such as [0], the index of a matrix in a batch
+    const bool is_title = cells.size() == 1;  // such as [0], the index of a matrix in its batch
     html += is_title ? "<tr><th class=\"index\" colspan=\"" + std::to_string(columns) + "\">" +
                            html_of(cells[0].get<std::string>()) + "</th></tr>\n"
                      : row_html(cells, begins && has_head, has_names);
@@ -119,7 +119,7 @@ std::string table_html(const Json& record) {
          "</caption>\n" + html + "</table></div>\n";
 }
 
-// "within 0.00001", or "exactly" for 0.
+// A tolerance as text: "within 0.00001", or "exactly" for 0.
 std::string tolerance_text(double tolerance) {
   if (tolerance == 0) return "exactly";
   const int places = std::max(0, int(std::ceil(-std::log10(tolerance) - 1e-9)));
@@ -140,7 +140,7 @@ std::string check_html(const Json& record) {
 std::string opening_html(const Json& record) {
   std::string html;
   for (const std::string name : {"You learn", "Formula", "Literature", "PyTorch"}) {
-    const bool formula = name == "Formula";  // its lines stay lines
+    const bool formula = name == "Formula";  // formulas keep their line breaks
     const Lines lines = lines_of(string_in(record, name.c_str()));
     html += element("dt", name) + (formula ? "<dd class=\"formula\">" : "<dd>") +
             html_of(joined(lines, formula ? "\n" : " ")) + "</dd>";
@@ -148,7 +148,7 @@ std::string opening_html(const Json& record) {
   return "<dl class=\"opening\">" + html + "</dl>\n";
 }
 
-// JSON for the page's script; no text in it can end the script element.
+// JSON for a <script> element: no text in it can end the element.
 std::string figure_html(const std::string& kind, const Json& json) {
   std::string text = json.dump(-1, /*ascii=*/true);
   for (std::size_t at = 0; (at = text.find('<', at)) != text.npos;) text.replace(at, 1, "\\u003c");
@@ -156,7 +156,7 @@ std::string figure_html(const std::string& kind, const Json& json) {
          "</script></figure>\n";
 }
 
-// The picture in a file, or the message that there is none.
+// The picture in a file as HTML, or the message that explains why there is none.
 std::string picture_html(const std::string& message, const std::filesystem::path& folder) {
   const std::string line = html_of("picture: " + message);
   const std::filesystem::path file = folder / message;
@@ -167,8 +167,8 @@ std::string picture_html(const std::string& message, const std::filesystem::path
          "\"><figcaption>" + line + "</figcaption></figure>\n";
 }
 
-// A figure, printed lines and a picture, whichever the record has. The attention map that a reader
-// can explore stands for its text and its picture, which are folded.
+// The figure, the printed lines and the picture of a record, if it has them. An interactive
+// attention map replaces its text and its picture, which are folded.
 std::string drawn_html(const Json& record, const std::filesystem::path& folder) {
   const std::string& kind = string_in(record, "kind");
   const auto part = [&](const char* summary, const std::string& html) {

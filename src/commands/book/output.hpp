@@ -14,14 +14,14 @@ namespace heed::app {
 // The records in the output of a lesson. A line that is not a record becomes one of kind "text".
 std::vector<Json> records_of(const std::string& output);
 
-// What the HTML of records needs from their lesson.
+// The lesson's data from which records are converted to HTML.
 struct PageParts {
   LinkedText& text;
   LessonSource& source;
   std::filesystem::path folder;  // the folder in which the lesson ran
 };
 
-// The records as HTML, and before each of them the code that ran.
+// Converts the records to HTML, and puts the code that ran before each of them.
 std::string output_html(const std::vector<Json>& records, const PageParts& parts);
 
 // Text as HTML: paragraphs, items of numbered lists, and preformatted lines. Characters that are

@@ -19,12 +19,12 @@ const std::string& string_in(const Json& record, const char* field) {
   return record.at(field).get<std::string>();
 }
 
-// A line that the lesson has printed without lesson.hpp has no field "plain".
+// A line that the lesson has printed without lesson.hpp has only the field "text".
 const std::string& plain_of(const Json& record) {
   return string_in(record, record.contains("plain") ? "plain" : "text");
 }
 
-// Without the newlines at its beginning and end.
+// Removes the newlines at the beginning and the end of the text.
 std::string stripped(const std::string& text) {
   const std::size_t first = text.find_first_not_of('\n');
   return first == text.npos ? "" : text.substr(first, text.find_last_not_of('\n') + 1 - first);
@@ -38,9 +38,9 @@ std::string folded_markdown(const std::string& summary, const std::string& markd
   return "<details>\n<summary>" + summary + "</summary>\n\n" + markdown + "</details>\n\n";
 }
 
-// The last sentence of prose, without what has a meaning in the text of a link.
+// The last sentence of prose, without characters that have a meaning in the text of a link.
 std::string last_sentence(const std::string& markdown) {
-  std::string paragraph;  // the last one
+  std::string paragraph;  // the last paragraph
   bool in_fence = false, begins = true;
   for (const std::string& line : lines_of(markdown)) {
     const bool is_fence = line.rfind("```", 0) == 0;
@@ -67,7 +67,7 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// The last paragraph of prose if it ends with a colon and others stand before it, else "".
+// The last paragraph of prose, if it ends with a colon and is not the only one; otherwise "".
 std::string announcement_in(const std::string& markdown) {
   const std::string prose = stripped(markdown);
   const std::size_t start = prose.rfind("\n\n");
@@ -75,7 +75,7 @@ std::string announcement_in(const std::string& markdown) {
   return prose.substr(start + 2);
 }
 
-// The file of a picture in the folder of the run.
+// The path of a record's picture in the folder of the run.
 fs::path picture_file(const Json& record, const FinishedLesson& run) {
   const std::string& message = string_in(record, "picture");
   const fs::path file = run.folder / message;
@@ -85,7 +85,7 @@ fs::path picture_file(const Json& record, const FinishedLesson& run) {
   return file;
 }
 
-// Writes the README.md of a run from record to record.
+// Writes the README.md of a run, record by record.
 class Readme {
  public:
   explicit Readme(const FinishedLesson& run) : run_(run), code_(run.sources.at(0)) {}
@@ -145,8 +145,8 @@ class Readme {
     text_ += heading + "\n\n";
   }
 
-  // The code of the section, which stands behind its first prose, but before a last paragraph that
-  // ends with a colon: this announces the output.
+  // Adds the code of the section after its first prose, but before a last paragraph that ends with
+  // a colon, because such a paragraph introduces the output.
   void add_code() {
     if (function_.empty()) return;
     end_output();
@@ -187,7 +187,7 @@ class Readme {
     return line + "\n\n";
   }
 
-  // How to run the lesson, and its files.
+  // The last section: how to run the lesson, and links to its files.
   std::string files() const {
     const std::string number = std::to_string(std::stoi(run_.lesson.number));
     std::string text = "`./heed lesson " + number + "` runs this lesson:";
@@ -207,11 +207,11 @@ class Readme {
   const FinishedLesson& run_;
   SectionCode code_;
   std::string text_;
-  std::string output_;           // printed lines, which a block will show
-  std::string function_;         // of the section, until its code has been added
-  std::string prose_;            // the latest
-  std::string appendix_;         // the title of the appendix that has begun, or ""
-  std::string before_appendix_;  // the text before it
+  std::string output_;           // printed lines that the next block will show
+  std::string function_;         // the section's function, until its code is added
+  std::string prose_;            // the latest prose
+  std::string appendix_;         // the title of the open appendix, or ""
+  std::string before_appendix_;  // the text before the appendix
 };
 
 }  // namespace

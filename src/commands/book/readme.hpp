@@ -10,16 +10,16 @@
 
 namespace heed::app {
 
-// What the lesson prints without HEED_BOOK, as its records say: the content of output.txt.
+// The content of output.txt: what the lesson prints without HEED_BOOK, from the records.
 std::string plain_output(const std::vector<Json>& records);
 
 // A lesson that has run.
 struct FinishedLesson {
   std::vector<Json> records;
-  std::filesystem::path folder;  // the folder in which it ran; its pictures are below
+  std::filesystem::path folder;  // the folder in which it ran, which has its pictures
   Lesson lesson;
   std::vector<std::filesystem::path> sources;        // lesson.cpp, then the headers of the lesson
-  const Lesson *before = nullptr, *after = nullptr;  // the neighbours in the course, if there are
+  const Lesson *before = nullptr, *after = nullptr;  // the previous and the next lesson, or null
 };
 
 // The lesson as Markdown: prose, the code of each section, output and pictures, which are links to

@@ -1,4 +1,4 @@
-// search.cpp: what the search box of the book finds.
+// search.cpp: the index of the book's search box (entries.js).
 
 #include "commands/book/search.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace heed::app {
 
-// The page of the entry in a line of entries.js; "" if the line has none.
+// The page named in a line of entries.js; "" if the line names none.
 static std::string page_in(const std::string& line) {
   try {
     const Json entry = Json::parse(line);

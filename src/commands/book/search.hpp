@@ -1,4 +1,4 @@
-// search.hpp: what the search box of the book finds.
+// search.hpp: the index of the book's search box (entries.js).
 #pragma once
 
 #include <filesystem>
@@ -8,11 +8,11 @@
 
 namespace heed::app {
 
-// The entries of each page: a text, and where it is. They are lines ["text","address"] of the file
+// The search index: for each page, texts and their addresses, stored as lines ["text","address"] of
 // entries.js.
 class SearchEntries {
  public:
-  // Reads the entries of the pages that an earlier run wrote to the folder, if there are any.
+  // Loads the index that an earlier run wrote to the folder, if there is one.
   explicit SearchEntries(const std::filesystem::path& folder);
 
   void clear(const std::string& page) { lines_[page].clear(); }

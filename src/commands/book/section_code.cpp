@@ -1,4 +1,4 @@
-// section_code.cpp: the code of each section of a lesson, for its README.md.
+// section_code.cpp: finds the source code that belongs to each section of a lesson's README.md.
 
 #include "commands/book/section_code.hpp"
 
@@ -36,7 +36,7 @@ bool prints_prose(const std::string& line) {
 
 SectionCode::SectionCode(const std::filesystem::path& file)
     : lines_(lines_of(read_text(file.string()))), shown_(lines_.size()) {
-  std::size_t head = 0;  // behind the lines that include files and name the namespace
+  std::size_t head = 0;  // after the #include and using lines
   for (std::size_t i = 0; i < lines_.size(); ++i)
     if (starts_with(lines_[i], "#include") || starts_with(lines_[i], "using namespace"))
       head = i + 1;
@@ -67,7 +67,7 @@ bool SectionCode::prints_section(const Span& function) const {
 std::string SectionCode::of(const std::string& function) {
   const Span span = find(function);
   if (span.end == 0 || shown_[span.begin]) return "";
-  // The code above, up to the end of a function that prints another section.
+  // The code before the function, up to the end of a function that prints another section.
   std::size_t begin = span.begin;
   while (begin > 0 && !shown_[begin - 1]) {
     if (lines_[begin - 1] == "}") {

@@ -1,4 +1,4 @@
-// section_code.hpp: the code of each section of a lesson, for its README.md.
+// section_code.hpp: finds the source code that belongs to each section of a lesson's README.md.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,16 @@
 
 namespace heed::app {
 
-// The source of a lesson, lesson.cpp, in which a function prints a section. The file is indented as
-// clang-format does it. The calls that print prose are left out: the prose stands around the code.
+// The source code of a lesson, lesson.cpp, in which each section is printed by a function. The file
+// must be formatted by clang-format. Calls that print prose are omitted, because the prose
+// surrounds the code.
 class SectionCode {
  public:
   explicit SectionCode(const std::filesystem::path& file);
 
-  // The code of the function, and all above it that no call has returned and that belongs to no
-  // other section. "" if it is not in the file, or has no code but calls that print prose. That of
-  // main, the table of contents, has all its calls.
+  // The code of the function, and the code above it that belongs to no other section and was not
+  // returned before. "" if it is not in the file, or has no code but calls that print prose. That
+  // of main, the table of contents, has all its calls.
   std::string of(const std::string& function);
 
   // The name of the function that the statement in this line calls, such as numbers in

@@ -13,7 +13,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Lines between braces only, and empty lines.
+// Whether a line is empty or has only closing braces and semicolons.
 bool is_frame(const std::string& line) { return line.find_first_not_of(" };") == line.npos; }
 
 // The first line of the body of the function around a line. Its head may have several lines.
@@ -26,7 +26,7 @@ std::size_t function_body(const Lines& lines, std::size_t line) {
   return head + 1;
 }
 
-// The line behind the statement that begins at line `first`: the other lines of the statement are
+// The line after the statement that begins at line `first`: the statement's other lines are
 // indented more, or begin with the brace that ends a lambda.
 std::size_t statement_end(const Lines& lines, std::size_t first) {
   const std::size_t indent = indent_of(lines[first]);
@@ -74,12 +74,12 @@ SourceLines LessonSource::lines_before(const std::string& name, std::size_t line
   std::size_t first = call, end = statement_end(lines, call);
   while (first > body && !shown[first - 1]) --first;
   std::fill_n(shown.begin() + static_cast<std::ptrdiff_t>(first), end - first, true);
-  while (first < call && is_frame(lines[first])) ++first;  // of the code before
+  while (first < call && is_frame(lines[first])) ++first;  // skips braces of the code before
   if (!with_call) end = call;
   while (end > first && lines[end - 1].empty()) --end;
   if (end == first) return {};
 
-  // Then the end of a loop around the call: the braces that follow.
+  // Appends the closing braces of a loop around the call.
   const std::size_t indent = smallest_indent(lines, first, end);
   while (with_call && end < lines.size() && is_frame(lines[end]) && indent_of(lines[end]) >= indent)
     shown[end++] = true;

@@ -8,12 +8,12 @@
 
 namespace heed::app {
 
-std::size_t indent_of(const std::string& line);  // the number of spaces at its beginning
+std::size_t indent_of(const std::string& line);  // the line's indentation: number of leading spaces
 
-// Lines of a source file, and where they are.
+// A range of lines of a source file.
 struct SourceLines {
   std::string text, file;
-  std::size_t first = 0;  // the number of the first line, counted from 1
+  std::size_t first = 0;  // number of the first line, counted from 1
 };
 
 // The source files of a lesson, and which of their lines the page has shown. The files are

@@ -40,9 +40,9 @@ void check_new_folder(const fs::path& folder) {
                   ": exists already; give another folder, or remove it first");
 }
 
-// Removes what an export has written until it failed, for example because the disk was full.
+// Removes the files of an export that has failed, for example because the disk was full.
 void remove_export(const fs::path& folder, bool remove_folder) {
-  std::error_code ignored;  // the export's own error is reported
+  std::error_code ignored;  // the error of the export is reported instead
   for (const char* name : export_files) fs::remove(folder / name, ignored);
   fs::remove(folder / ".heed-lock", ignored);
   if (remove_folder) fs::remove(folder, ignored);
@@ -78,7 +78,7 @@ int run(const ExportCommand& command) {
   make_folder(command.folder, "give another folder");
   RunLock lock(command.folder, "give another folder");  // of two exports, one is rejected
   lock.acquire();
-  check_new_folder(command.folder);  // again: another export may have ended since
+  check_new_folder(command.folder);  // checks again: another export may have ended meanwhile
   for (const char* name : export_files) remove_stale_temporaries(fs::path(command.folder) / name);
   try {
     export_model(command.folder, saved.parameters, saved.model.config, saved.vocabulary,

@@ -1,4 +1,4 @@
-// import.cpp: heed import, which makes a run of a model's folder.
+// import.cpp: heed import, which creates a run from a folder with a Hugging Face model.
 
 #include "commands/import/import.hpp"
 
@@ -60,7 +60,7 @@ int run(const ImportCommand& command) {
   AtomicFile(folder.checkpoint());  // throws if the file cannot be written
   save_model(writer.files().checkpoint(), imported.parameters, c, imported.vocabulary);
   if (!command.replace) remove_losses(folder);
-  catch_stop_signals();  // the next line, which takes milliseconds, is not interrupted
+  catch_stop_signals();  // the next line takes only milliseconds
   writer.commit();
   const std::string path = shell_path(folder.path.string());
   std::cout << "model  " << printable(command.folder) << ": "

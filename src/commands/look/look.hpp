@@ -17,7 +17,7 @@ struct LookCommand : CommandOptions {
   bool trust = false;                      // load the checkpoint even if it has no checksum
   std::optional<std::string> text;         // the model's input
   std::optional<std::size_t> layer, head;  // the layer and head to show; default: all
-  std::string mask;        // a token of the text that [MASK] replaces; "" means none
+  std::string mask;        // a token of the text to replace by [MASK]; "" means none
   std::string attends_to;  // a token: list the heads in which [MASK] attends to it; "" means none
   std::string out;         // folder of the plots; "" means the checkpoint's folder
   std::string page;        // the HTML file to write; "" means none

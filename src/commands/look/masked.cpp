@@ -78,7 +78,7 @@ void print_attending_heads(const LookCommand& command, const LoadedModel& saved,
                                 ? text.names.size() - 1
                                 : static_cast<std::size_t>(masked - text.tokens.begin());
   const nn::GptConfig& config = saved.model.config;
-  std::vector<Real> weights;  // one for each head
+  std::vector<Real> weights;  // one weight for each head
   for (const LayerAttention& layer : capture_attention(saved.model, text.tokens))
     for (std::size_t head = 0; head < config.heads; ++head)
       weights.push_back(layer.weights(0, head, query, key));

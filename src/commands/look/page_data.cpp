@@ -57,7 +57,7 @@ std::int64_t target_at(const Tensor& logits, const Indices& tokens, std::size_t 
 struct Target {
   Tensor loss;
   Json json;
-  std::size_t rows;  // the rows of the attention weights on which the loss depends
+  std::size_t rows;  // number of rows of attention weights that the loss uses
 };
 
 Target mean_target(const ForwardRecord& record, const Indices& tokens) {
@@ -168,7 +168,7 @@ Json::List gradients_json(const ForwardRecord& record, const Indices& tokens, bo
   std::size_t used = json.empty() ? 0 : written_bytes(json);
   const auto add = [&](const Target& target) {
     json.push_back(gradient_json(record, target, causal));
-    used += written_bytes(json.back()) + 1;  // and a comma
+    used += written_bytes(json.back()) + 1;  // 1 for the comma
   };
   const bool has_mean = causal && T > 1;
   if (has_mean && json.empty()) add(mean_target(record, tokens));

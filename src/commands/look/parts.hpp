@@ -66,9 +66,9 @@ ScoreText score_text(const LookCommand& command, const nn::Gpt& model, const Loo
 // The scores of all heads for each kind of head (see head_kinds()) and for induction.
 struct HeadScores {
   std::vector<std::string> kinds;
-  std::vector<std::vector<double>> of_kind;  // for each kind the score of each head, or NaN
-  std::vector<double> uniform;               // for each kind the score of uniform weights
-  std::string description;                   // the text on which the heads were scored
+  std::vector<std::vector<double>> of_kind;  // scores[kind][head]; NaN if undefined
+  std::vector<double> uniform;               // for each kind, the score of uniform attention
+  std::string description;                   // describes the text, such as "4 windows of 64 tokens"
 };
 HeadScores head_scores_on(const nn::Gpt& model, const ScoreText& text);
 void print_scores(const HeadScores& scores, const nn::GptConfig& config);
@@ -76,12 +76,12 @@ void print_scores(const HeadScores& scores, const nn::GptConfig& config);
 // The loss function that head ablation evaluates with all heads, then without each head in turn.
 struct AblationLoss {
   std::function<double()> loss;  // empty if the loss is undefined
-  std::string description;       // the text that is evaluated, or why the loss is undefined
+  std::string description;       // describes its text, or why it is undefined
 };
 AblationLoss ablation_loss(const LoadedModel& saved, const LookText& text,
                            const ValidationText& training);
 Ablation measured_ablation(const nn::Gpt& model, const std::function<double()>& loss);
-Array loss_increases(const Ablation& ablation);  // (L, H): the loss without a head less the loss
+Array loss_increases(const Ablation& ablation);  // (L, H): loss without the head - loss
 void print_ablation(const nn::Gpt& model, const AblationLoss& measure);
 
 // Throws UsageError for a layer or a head that the model does not have.

@@ -38,7 +38,7 @@ TrainCommand train_command(int argc, char** argv, bool& shows_text, bool is_firs
 
 int train_with_mpi(int argc, char** argv, heed::MpiCommunicator& communicator) {
   const bool is_first = communicator.rank() == 0;
-  if (!heed::is_power_of_two(communicator.size()))  // collective functions need one
+  if (!heed::is_power_of_two(communicator.size()))  // required by collective functions
     throw AgreedError(2, "mpirun has started " + std::to_string(communicator.size()) +
                              " ranks; start a power of two");
   TrainCommand command;

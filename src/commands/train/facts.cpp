@@ -1,4 +1,4 @@
-// facts.cpp: what all ranks of a training run must have in common, as facts for agree().
+// facts.cpp: the properties that all ranks of a training run must have in common, for agree().
 
 #include "commands/train/facts.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 std::string hash_text(std::string_view bytes) { return hexadecimal("%016llx", hash64(bytes)); }
 
-// The bytes of this program: another build may compute other bits.
+// The bytes of this program's file: another build may compute other bits.
 std::string contents_of_program() {
   std::ifstream file("/proc/self/exe", std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

@@ -1,4 +1,4 @@
-// facts.hpp: what all ranks of a training run must have in common, as facts for agree().
+// facts.hpp: the properties that all ranks of a training run must have in common, for agree().
 #pragma once
 
 #include "commands/ranks.hpp"
@@ -7,10 +7,10 @@
 
 namespace heed::app {
 
-// The options of the command, the name of its text and this program.
+// The command's options, the name of its text, and a hash of this program.
 Facts facts_of(const TrainCommand& command, const TrainingText& text);
 
-// The text, the weights before the first step and the libraries of matrix products.
+// Hashes of the text and of the initial weights, and the libraries of matrix products.
 Facts facts_of(const TrainingText& text, const Parameters& parameters);
 
 }  // namespace heed::app

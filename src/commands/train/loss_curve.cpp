@@ -1,4 +1,4 @@
-// loss_curve.cpp: the losses of a run as series of a plot, and the plot of its loss.csv.
+// loss_curve.cpp: plots the losses of a run and its loss.csv.
 
 #include "commands/train/loss_curve.hpp"
 

@@ -1,4 +1,4 @@
-// loss_curve.hpp: the losses of a run as series of a plot, and the plot of its loss.csv.
+// loss_curve.hpp: plots the losses of a run and its loss.csv.
 #pragma once
 
 #include <string>

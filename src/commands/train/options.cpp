@@ -100,7 +100,7 @@ void declare_flags(Flags& flags, TrainCommand& c) {
   each_size(c.model, [&](const Field& field, std::size_t& size) { flags.field(field, size); });
   each_option(c.training, [&](const Field& field, auto& value) {
     const std::string_view name = field.name;
-    if (name == "batch_size") {  // the first one below the model's
+    if (name == "batch_size") {  // the first option after those of the model
       variant_flags(flags, c.model);
       flags.group("Training");
     }
@@ -130,7 +130,7 @@ void check_flags(TrainCommand& c, const std::set<std::string>& given) {
     if (!c.init.empty() && c.given.count(flag) != 0)
       throw UsageError(flag + " contradicts --init, which takes the model of its run");
   if (c.resume && c.replace) throw UsageError("--replace contradicts --resume; give one of them");
-  if (c.model.kv_heads == c.model.heads) c.model.kv_heads = 0;  // the same model
+  if (c.model.kv_heads == c.model.heads) c.model.kv_heads = 0;  // means the same
   if (!is_power_of_two(c.processes)) check_processes(c.processes, c.training);
   if (c.resume) return;  // the options of a resumed run are checked after its checkpoint is read
   if (c.trust && c.init.empty())

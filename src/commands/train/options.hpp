@@ -27,7 +27,7 @@ struct TrainCommand : CommandOptions {
   bool trust = false;                 // load the checkpoint even if it has no checksum
   Unit tokenizer = Unit::code_point;  // the kind of token
   bool bytes = false;                 // --bytes is short for --tokenizer byte
-  std::size_t vocab_size = 512;       // of byte-pair encoding
+  std::size_t vocab_size = 512;       // vocabulary size of byte-pair encoding
   nn::GptConfig model;                // vocab_size is set after the text is read
   TrainOptions training;
   std::optional<int> threads;

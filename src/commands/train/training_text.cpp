@@ -1,4 +1,4 @@
-// training_text.cpp: the text of a training run, and notes about what the user may not have meant.
+// training_text.cpp: loads the text of a training run, and prints notes about likely mistakes.
 
 #include "commands/train/training_text.hpp"
 
@@ -78,7 +78,7 @@ std::string TrainingText::name() const {
 }
 
 void TrainingText::read() {
-  std::error_code other;  // a file that read_text() rejects, or standard input
+  std::error_code other;  // read_text() rejects the file, or it is standard input
   const auto bytes = std::filesystem::file_size(path, other);
   if (!other && bytes > usable_memory())
     throw_error(path, ": has ", grouped(static_cast<double>(bytes)), " bytes, but only ",

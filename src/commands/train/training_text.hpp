@@ -12,10 +12,10 @@ namespace heed::app {
 // The text that a run is trained on. Call read(), identify() and encode() in this order. Their
 // errors begin with the path or the name of the text.
 struct TrainingText {
-  std::string path;                   // "-": standard input
-  std::string content = {};           // between read() and encode()
+  std::string path;                   // path of the text; "-": standard input
+  std::string content = {};           // the text, between read() and encode()
   TextFingerprint fingerprint = {};   // set by identify()
-  bool had_byte_order_mark = false;   // which identify() removes
+  bool had_byte_order_mark = false;   // whether identify() removed one
   std::optional<Corpus> corpus = {};  // set by encode()
   std::optional<Vocabulary> vocabulary = {};
 
@@ -37,7 +37,7 @@ struct TrainingText {
   // what the user meant: line ends with CR, another encoding, characters that only the validation
   // data has, a vocabulary of one character or of very many.
   void note_problems() const;
-  // Prints a note if byte pairs are fewer tokens than were asked for.
+  // Prints a note if byte-pair encoding gave fewer tokens than requested.
   void note_small_vocabulary(std::size_t vocab_size) const;
 };
 

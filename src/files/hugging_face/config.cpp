@@ -36,7 +36,7 @@ class Config {
     return value.get<std::uint64_t>();
   }
 
-  // The value of a key, which must have type T: `kind`.
+  // The value of a key, which must have type T; `kind` names the type in the error.
   template <class T>
   T value(const char* key, T otherwise, const char* kind) const {
     if (!has(key)) return otherwise;
@@ -68,7 +68,8 @@ class Config {
                 "; heed has gelu, gelu_new and gelu_pytorch_tanh");
   }
 
-  // Rejects a key whose value changes the arithmetic, unless it has the only supported value.
+  // Throws Error if config.json sets `key` to a value other than `supported` (such as another
+  // activation function).
   void require(const char* key, const Json& supported) const {
     if (!has(key) || json_.at(key) == supported) return;
     throw_error(file(), ": '", key, "' is ", short_text(json_.at(key)), "; heed supports only ",

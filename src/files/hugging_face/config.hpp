@@ -18,10 +18,10 @@ enum class Source { gpt2, nanogpt, bert, heed };
 struct ForeignConfig {
   Source source;
   nn::GptConfig model;
-  Metadata metadata;  // of Source::heed: the entries of model_metadata()
+  Metadata metadata;  // of a model exported by heed: its model_metadata()
 };
-// Reads config.json. Throws Error "PATH: ..." for keys that are missing, wrong or not supported.
-// The configuration of Source::heed is in `metadata` alone.
+// Reads config.json. Throws Error "PATH: ..." for keys that are missing, wrong or not supported. A
+// model exported by heed has its configuration only in `metadata`.
 ForeignConfig read_config(const std::filesystem::path& folder);
 // The text of config.json for a model.
 std::string config_text(Source source, const nn::GptConfig& config, const Vocabulary& vocabulary);

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 // since the number of elements may overflow.
 void check_size(const fs::path& folder, const nn::GptConfig& config, const WeightFiles& weights) {
   const std::string file = (folder / "config.json").string();
-  constexpr std::size_t tensors_per_layer = 6;  // nanoGPT's without biases
+  constexpr std::size_t tensors_per_layer = 6;  // nanoGPT's model without biases
   if (config.layers > weights.tensors.size() / tensors_per_layer)
     throw_error(file, ": describes a model of ", counted(config.layers, "layer"),
                 ", each of at least 6 tensors, but the files have ",
@@ -155,7 +155,7 @@ void copy(const Pairs& pairs, const Parameters& parameters) {
 
 }  // namespace
 
-// What is known of a folder before memory for the model is used.
+// What is read from a folder before memory for the model is used.
 struct Folder {
   explicit Folder(const fs::path& path)
       : config(read_config(path)), weights(open_weights(path, config.source)) {

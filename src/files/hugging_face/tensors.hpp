@@ -12,7 +12,7 @@ namespace HEED_NAMESPACE::hugging_face {
 // A tensor of the folder: the parameters that it holds, concatenated along axis 0. A transposed
 // matrix is (in, out), as in the Conv1D of GPT-2, where Linear has (out, in).
 struct ForeignTensor {
-  std::string name;                     // without the prefix, such as "h.0.attn.c_attn.weight"
+  std::string name;                     // name without prefix, such as "h.0.attn.c_attn.weight"
   std::vector<std::string> parameters;  // names in heed, such as "blocks.0.attention.query.weight"
   bool transposed = false;
 };
@@ -20,9 +20,10 @@ struct ForeignTensor {
 std::vector<ForeignTensor> tensors_of(Source source, const nn::GptConfig& config);
 // The prefix that names of tensors may have: "transformer." or "bert."; "" if there is none.
 std::string_view prefix_of(Source source);
-// The name without the prefix, with weight and bias for gamma and beta.
+// The name without the prefix, with LayerNorm's gamma and beta renamed to weight and bias
+// (TensorFlow's names in BERT).
 std::string canonical_name(Source source, std::string_view name);
-// Whether a canonical name is that of a tensor that is no parameter, such as a buffer with a mask.
+// Whether a tensor of this name is no parameter, such as a buffer with a mask.
 bool is_ignorable(Source source, std::string_view canonical);
 
 }  // namespace HEED_NAMESPACE::hugging_face

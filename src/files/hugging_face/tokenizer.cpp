@@ -1,5 +1,5 @@
 // tokenizer.cpp: checks the settings of a folder's tokenizer, in config.json, tokenizer_config.json
-// and tokenizer.json, of which heed supports those of GPT-2 and of uncased models of BERT.
+// and tokenizer.json, of which heed supports those of GPT-2 and of uncased BERT.
 
 #include "files/hugging_face/tokenizer.hpp"
 

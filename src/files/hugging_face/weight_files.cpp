@@ -1,4 +1,4 @@
-// weight_files.cpp: opens the files with the tensors of a folder.
+// weight_files.cpp: opens the safetensors files of a folder.
 
 #include "files/hugging_face/weight_files.hpp"
 

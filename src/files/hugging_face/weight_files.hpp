@@ -1,4 +1,4 @@
-// weight_files.hpp: the files with the tensors of a folder.
+// weight_files.hpp: opens the safetensors files of a folder.
 #pragma once
 
 #include <filesystem>
@@ -23,9 +23,9 @@ struct Location {
 
 struct WeightFiles {
   std::vector<std::unique_ptr<SafetensorsReader>> files;
-  std::unordered_map<std::string, Location> tensors;  // by canonical name
+  std::unordered_map<std::string, Location> tensors;  // each tensor's location, by canonical name
 
-  double elements() const;  // of all tensors
+  double elements() const;  // number of elements of all tensors
 };
 
 // Opens model.safetensors, or the files that model.safetensors.index.json names. Throws Error
