@@ -1,4 +1,5 @@
-// 01 running_mean: checks that the weights are causal, that each row sums to one, and the means.
+// Tests exercise 01 running_mean: the weights are causal, each row sums to one, and the means are
+// right.
 
 #include <cmath>
 

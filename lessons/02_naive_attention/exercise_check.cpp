@@ -1,4 +1,5 @@
-// 02 convex_weights: checks the verdict on twelve matrices of weights, and the outputs of four.
+// Tests exercise 02 convex_weights: the verdicts on twelve matrices of weights, and the outputs of
+// four.
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,5 @@
-// 03b wrong_axis: compares each node's output, on several graphs, with loops in double.
+// Tests exercise 03b wrong_axis: compares each node's output, on several graphs, with loops in
+// double.
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +25,8 @@ double score(const Array& queries, std::size_t i, const Array& keys, std::size_t
   return sum;
 }
 
-// The attention weight of node i for node j: 1 / (sum over the senders k of exp(s_ik - s_ij)).
+// The attention weight of node i for node j: 1 / (sum over the nodes k to which i attends of
+// exp(s_ik - s_ij)).
 double weight(std::size_t i, std::size_t j, const Array& mask, const Array& q, const Array& k) {
   double sum = 0;
   for (const std::size_t other : senders(i, mask))
@@ -109,7 +111,7 @@ void judge_sums(const Array& mask) {
 const Array feast = {
     {0, 0, 0, 0, 0}, {1, 0, 1, 0, 0}, {1, 0, 0, 1, 0}, {0, 0, 1, 0, 0}, {0, 1, 1, 1, 0}};
 
-// Graphs whose outputs are easy to compute without a program. Lesson 03 prints those of the feast.
+// Graphs whose outputs are easy to compute by hand. Lesson 03 prints those of the feast.
 void judge_easy_graphs() {
   const Array same = ones({4, 2}), chain = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
   judge("scores 0 and 1 in each row, values 1 0 and 0 1: the output is the attention weights",

@@ -1,4 +1,5 @@
-// 03 softmax_rows: compares with softmax in double precision, for small, large and mixed scores.
+// Tests exercise 03 softmax_rows: compares it with softmax in double, for small, large and mixed
+// scores.
 
 #include <cmath>
 

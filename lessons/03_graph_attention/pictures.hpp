@@ -1,5 +1,4 @@
-// pictures.hpp: the pictures of lesson 03: directed graphs with attention weights, drawn by
-// gnuplot.
+// pictures.hpp: the plots of lesson 03: directed graphs with attention weights, drawn by gnuplot.
 #pragma once
 
 #include <algorithm>
@@ -115,7 +114,7 @@ inline std::vector<GraphNode> feast_nodes(const Names& people, const Names& line
   return nodes;
 }
 
-// Draws the arrows of the feast, and the key and the query of each node. The arrows to the guest
+// Plots the arrows of the feast, and the key and the query of each node. The arrows to the guest
 // are wider.
 inline void draw_feast(const Names& people, const Array& arrows, const Array& K, const Array& Q) {
   Array widths = Real(0.2) * arrows;
@@ -129,7 +128,7 @@ inline void draw_feast(const Names& people, const Array& arrows, const Array& K,
              graph(feast_nodes(people, lines), box, widths, false), 9.2, 5.4);
 }
 
-// Draws the attention weights of the feast, and the value and the output of each node.
+// Plots the attention weights of the feast, with the value and the output of each node.
 inline void draw_feast_weights(const Names& people, const Array& weights, const Array& V,
                                const Array& output) {
   Names lines;
@@ -140,7 +139,7 @@ inline void draw_feast_weights(const Names& people, const Array& weights, const 
              graph(feast_nodes(people, lines), box, weights, true), 9.2, 5.4);
 }
 
-// Draws the weights (3, 3) of two graphs with the same nodes side by side.
+// Plots the weights (3, 3) of two graphs with the same nodes side by side.
 inline void draw_two_graphs(const Array& left, const Array& right, const Names& words) {
   const GraphBox box{0.5, 0.3};
   std::string both;

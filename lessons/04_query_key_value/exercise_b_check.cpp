@@ -1,4 +1,5 @@
-// 04b attention_end_to_end: compares with the engine for several sizes, and looks for leaks.
+// Tests exercise 04b attention_end_to_end: compares it with the engine for several sizes, and
+// searches for leaks from later tokens.
 
 #include <cmath>
 #include <cstring>

@@ -1,4 +1,5 @@
-// 04 read_token_0: checks the attention weights, computed in double, for several orthonormal X.
+// Tests exercise 04 read_token_0: computes the attention weights in double, for several orthonormal
+// X.
 
 #include <algorithm>
 #include <cmath>
@@ -59,7 +60,7 @@ Row weights_of(const Array& X, std::size_t t, const Array& W_Q, const Array& W_K
   return weights;
 }
 
-// What is wrong with the matrices, or "".
+// Describes what is wrong with the matrices; "" if nothing is.
 std::string fault(const Array& X, const Array& W_Q, const Array& W_K) {
   const std::size_t d = X.shape(1);
   const bool shapes_match = W_Q.dimension() == 2 && W_K.dimension() == 2 && W_Q.size() > 0 &&

@@ -9,7 +9,7 @@
 
 namespace heed {
 
-// Draws the attention weights of both 'bank's of the text, of all its weights (N, N).
+// Plots the two rows of the attention weights (N, N) that belong to the 'bank's of the text.
 inline void draw_bank_weights(const BankText& text, const Array& weights) {
   const Array masked = xt::where(xt::tril(ones(weights.shape())) > 0, weights, -INFINITY);
   picture("04_query_key_value", "bank",

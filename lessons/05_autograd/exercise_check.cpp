@@ -1,4 +1,5 @@
-// 05 write_backward: compares the gradients of tanh and softmax with finite differences.
+// Tests exercise 05 write_backward: compares the gradients of tanh and softmax with finite
+// differences.
 
 #include <cmath>
 #include <functional>

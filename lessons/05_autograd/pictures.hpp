@@ -1,4 +1,4 @@
-// pictures.hpp: the pictures and the layout of the tables of lesson 05.
+// pictures.hpp: the plots and the table rows of lesson 05.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace heed {
 
-// A number with four decimals in ten columns.
+// Formats a number with four decimals in ten columns.
 inline std::string column(double x) { return pad_left(decimal(x, 4), 10); }
 
 // Nodes with their names.
@@ -57,7 +57,7 @@ std::string drawn(const Nodes& nodes) {
   return dot + "}\n";
 }
 
-// Draws the probabilities of ten tokens after six letters, for two matrices of logits.
+// Plots the probabilities of ten tokens after six letters, for two matrices of logits.
 inline void picture_of_letters(const Harbour& play, const Tensor& trained, const Tensor& counted,
                                SourceLocation location = SourceLocation::current()) {
   const std::string letters = " aehiortuy", current = "ehqtvz";

@@ -1,5 +1,5 @@
-// 06b dq_and_dk: compares dQ and dK with finite differences in double precision, for several sizes
-// and scales, masked keys, and attention weights of 0 and 1.
+// Tests exercise 06b dq_and_dk: compares dQ and dK with finite differences in double, for several
+// sizes and scales, masked keys, and attention weights of 0 and 1.
 
 #include <algorithm>
 #include <cmath>

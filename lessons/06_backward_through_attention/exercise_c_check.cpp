@@ -1,4 +1,4 @@
-// 06c wrong_sign: compares output and gradients with those of heed's own operations.
+// Tests exercise 06c wrong_sign: compares output and gradients with those of heed's own operations.
 
 #include "exercise.hpp"
 #include "heed/autograd/backward.hpp"
@@ -22,7 +22,7 @@ struct Inputs {
     V = Tensor(g.randn({S, 2}), true).set_name("V");
     target = g.randn({T, 2});
   }
-  // The loss of an output, half the sum of the squared differences.
+  // The loss of an output: half the sum of the squared differences.
   void run_backward(const Tensor& O) const { backward(sum(power(O - target, 2)) / 2); }
 
   Tensor Q, K, V;

@@ -1,4 +1,4 @@
-// 06 planted_nan: compares gradients with finite differences, and looks for hidden NaN.
+// Tests exercise 06 planted_nan: compares gradients with finite differences, and finds hidden NaN.
 
 #include <algorithm>
 #include <cmath>
@@ -102,8 +102,8 @@ void judge(const std::string& what, const Mask& mask, double factor, Generator& 
     expect(what + ": " + names[n], got.at(n), finite_differences(x, n, mask, dO), tolerance);
 }
 
-// A NaN in element (row, 2) of one input, and an element of each of the results that must then be
-// NaN, because its formula contains the NaN.
+// A test case: a NaN in element (row, 2) of one input, and for each result whose formula contains
+// it, an element that must then be NaN.
 struct Nan {
   std::string input;  // "Q", "K", "V" or "dO"
   std::size_t row;
@@ -111,7 +111,7 @@ struct Nan {
   std::size_t result_row, result_column;
 };
 
-// Without a NaN in these results a fault of the caller would remain hidden.
+// If these results had no NaN, an error of the caller would remain hidden.
 void judge_nan(const Nan& nan, const std::string& what, const Mask& mask, Generator& g) {
   const Shape shape = {mask.shape(0), 4};
   std::map<std::string, Array> x;

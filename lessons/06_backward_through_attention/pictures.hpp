@@ -5,7 +5,7 @@
 
 namespace heed {
 
-// Prints a gradient and compares it with the same by hand and with heed's.
+// Prints a gradient, and compares it with the one computed by loops and with heed's.
 inline void show_gradient(const std::string& title, const Array& gradient, const Array& by_hand,
                           const Tensor& x, const Names& words, const Names& columns = {}) {
   show(title, gradient, words, columns);
@@ -13,7 +13,7 @@ inline void show_gradient(const std::string& title, const Array& gradient, const
   check("in one line = by heed", gradient, x.grad());
 }
 
-// Prints the terms of the gradient of x, which Provenance has recorded.
+// Prints the contributions to the gradient of x that Provenance has recorded.
 inline void show_sources(const Tensor& x) {
   say("", "the gradient of " + x.name());
   for (const Contribution& part : contributions(x))
@@ -31,7 +31,7 @@ inline void print_steps(int steps, const std::vector<std::size_t>& changed, Real
       pad_left(decimal(loss, 4), 8) + "    " + decimal(weight, 4));
 }
 
-// Draws the attention weights and the gradients of weights and scores side by side.
+// Plots the attention weights and the gradients of weights and scores side by side.
 inline void picture_of_gradients(const Array& A, const Array& dA, const Array& dS,
                                  const Names& words,
                                  SourceLocation location = SourceLocation::current()) {

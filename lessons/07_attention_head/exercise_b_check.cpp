@@ -1,5 +1,5 @@
-// 07b cross_entropy_backward: compares with finite differences in double precision, for small and
-// large logits and several sizes.
+// Tests exercise 07b cross_entropy_backward: compares it with finite differences in double, for
+// small and large logits and several sizes.
 
 #include <algorithm>
 #include <cmath>

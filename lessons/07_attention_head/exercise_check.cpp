@@ -1,4 +1,5 @@
-// 07 broken_training: checks each step against AdamW's formula, and trains an attention head.
+// Tests exercise 07 broken_training: compares each step with AdamW's formula, and trains an
+// attention head.
 
 #include <cmath>
 #include <functional>
@@ -68,7 +69,7 @@ double loss_of_trained_head() {
     for (std::size_t b = 0; b < B; ++b)
       for (std::size_t t = 0; t < 5; ++t) {
         x(b, t, std::size_t(words(b, t))) = x(b, t, 4 + t) = 1;
-        previous(b, t) = t == 0 ? -100 : words(b, t - 1);  // -100 is ignored
+        previous(b, t) = t == 0 ? -100 : words(b, t - 1);  // cross_entropy ignores the target -100
       }
     return cross_entropy(head(Tensor(x), mask), previous);
   };

@@ -1,4 +1,4 @@
-// pictures.hpp: the pictures and table rows of lesson 07.
+// pictures.hpp: the plots and table rows of lesson 07.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,7 @@ Series curve_of(const std::string& name, const Models& models) {
   return curve;
 }
 
-// Draws curves for two learning rates of gradient descent and of AdamW.
+// Plots the loss curves for two learning rates of gradient descent and of AdamW.
 template <class Models>
 void draw_curves(const std::vector<Models>& descent, const std::vector<Models>& adamw) {
   picture(
@@ -100,7 +100,7 @@ inline Array product_of(const std::vector<Tensor>& parameters) {
   return matmul(parameters[0], transpose(parameters[1], 0, 1)).value();
 }
 
-// Draws both products W_Q W_K^T, each divided by its largest absolute value.
+// Plots both products W_Q W_K^T, each divided by its largest absolute value.
 inline void draw_products(Array by_hand, Array learned) {
   HeatmapOptions options{"W_Q W_K^T, divided by its largest entry"};
   options.row_names = options.column_names = {"water", "money", "ambiguous", "position"};
@@ -112,7 +112,7 @@ inline void draw_products(Array by_hand, Array learned) {
           options, 2);
 }
 
-// Draws the loss at the second 'bank' against the number of times 'then' before each 'bank'.
+// Plots the loss at the second 'bank' against the number of times 'then' before each 'bank'.
 template <class Model>
 void draw_limits(const std::vector<std::pair<std::string, Model>>& models) {
   std::vector<Series> series;

@@ -1,4 +1,5 @@
-// 08 leaky_masks: changes later tokens and scores, and compares earlier outputs bit by bit.
+// Tests exercise 08 leaky_masks: changes later tokens and scores, and compares earlier outputs bit
+// by bit.
 
 #include <algorithm>
 #include <cmath>
@@ -45,7 +46,7 @@ std::string change(Real before, Real after) {
   return "before " + scientific(before, 8) + ", after " + scientific(after, 8);
 }
 
-// The first output before position s that differs, or "".
+// Describes the first output before position s that differs; "" if there is none.
 std::string changed_output(const Array& before, const Array& after, std::size_t s) {
   for (std::size_t t = 0; t < s; ++t)
     for (std::size_t c = 0; c < C; ++c) {
@@ -72,7 +73,8 @@ std::string leak(const Weights& weights, double deviation) {
   return "";
 }
 
-// The first weight that changes when the scores of all later keys become `later`, or "".
+// Describes the first weight that changes when the scores of all later keys become `later`; "" if
+// there is none.
 std::string leak_of_scores(const Weights& weights, Real later) {
   Array scores = Generator(5).normal({N, N}, 0, 2);
   const Array before = weights(Tensor(scores)).value();
@@ -87,7 +89,7 @@ std::string leak_of_scores(const Weights& weights, Real later) {
   return "";
 }
 
-// The first weight of a later key that is not zero, or "".
+// Describes the first weight of a later key that is not zero; "" if there is none.
 std::string later_weight(const Array& weights) {
   for (std::size_t t = 0; t < weights.shape(0); ++t)
     for (std::size_t s = t + 1; s < weights.shape(1); ++s)
@@ -107,8 +109,8 @@ std::string wrong_row_sum(const Array& weights) {
   return "";
 }
 
-// Softmax over the keys 0 to t, in double; `normalized`: of the scores divided by their root mean
-// square. 1 / weight(s) is the sum of exp(score(r) - score(s)) over the keys r.
+// Softmax over the keys 0 to t, in double. If `normalized`, the scores are first divided by their
+// root mean square. 1 / weight(s) is the sum of exp(score(r) - score(s)) over the keys r.
 Array expected_weights(const Array& scores, bool normalized) {
   const std::size_t n = scores.shape(0);
   Array weights = zeros({n, n});

@@ -1,4 +1,5 @@
-// pictures.hpp: the picture of paths through causal layers, and the layout of a mean.
+// pictures.hpp: plots attention weights and the paths through causal layers, and formats means, for
+// lesson 08.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +35,7 @@ inline std::string in_one_line(std::string text) {
   return text;
 }
 
-// Draws attention weights (1, T, T) of a text of T characters.
+// Plots attention weights (1, T, T) of a text of T characters.
 inline void draw_leak(Array weights, const std::string& text) {
   Names letters;
   for (const char letter : in_one_line(text))

@@ -1,11 +1,11 @@
-// article.hpp: the article's numbers of lesson 09, without and with a causal mask.
+// article.hpp: computes the article's example of lesson 09, with and without a causal mask.
 #pragma once
 
 #include "lesson.hpp"
 
 namespace heed {
 
-// x, and its queries and keys. The matrices W_Q and W_K are those of linear layers.
+// An input x, its queries and its keys. W_Q and W_K are the weights of linear layers.
 struct Article {
   Generator g{89};
   Tensor x{g.randn({1, 3, 5})};

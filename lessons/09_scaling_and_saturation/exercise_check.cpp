@@ -1,4 +1,5 @@
-// 09 predict: computes the answer to each question with the engine, and compares the prediction.
+// Tests exercise 09 predict: computes each answer with the engine, and compares the predictions
+// with it.
 
 #include <cmath>
 
@@ -15,7 +16,7 @@ std::vector<double> predictions();
 
 namespace {
 
-// What the engine measures, how far a prediction may be from it, and where it is explained.
+// The measured answer, the allowed error of a prediction, and where the lesson explains it.
 struct Answer {
   std::string question;
   double measured, tolerance;
@@ -68,7 +69,7 @@ Array jacobian(const Array& scores) {
   return derivatives;
 }
 
-// The number of the row of scores whose Jacobian has the largest norm.
+// The index of the row of scores whose Jacobian has the largest norm.
 double largest_jacobian() {
   double best = 0, largest = -1;
   for (const int row : {1, 2, 3}) {
@@ -83,7 +84,7 @@ std::vector<Answer> measured_answers() {
   const double deviation = standard_deviation(1), variance = deviation * deviation;
   const Array before = weights_of({1, 2, 3}), after = weights_of({6, 7, 8});
   const Array copies = weights_of({ln3, 0, ln3});
-  const double ln19 = std::log(19.0);  // the softmax of ln 19, 0 is 0.95, 0.05
+  const double ln19 = std::log(19.0);  // softmax of (ln 19, 0) is (0.95, 0.05)
   return {{"1. variance of q.k", variance, 0.1 * variance, "lesson 09, The variance of a score"},
           {"2. standard deviation of q.k / sqrt(d)", standard_deviation(16), 0.05,
            "lesson 09, The variance of a score"},

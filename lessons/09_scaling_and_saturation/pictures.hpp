@@ -1,4 +1,4 @@
-// pictures.hpp: the table and the pictures of lesson 09.
+// pictures.hpp: the table and the plots of lesson 09.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ inline double difference(const std::vector<double>& a, const std::vector<double>
   return (x.mean - y.mean) / std::hypot(x.standard_error, y.standard_error);
 }
 
-// Of the runs with several learning rates, those that are best in `choosing`.
+// The runs of the learning rate that is best in `choosing`.
 template <class Runs>
 const Runs& best(const std::vector<Runs>& rates) {
   return *std::min_element(rates.begin(), rates.end(), [](const Runs& a, const Runs& b) {
@@ -68,7 +68,7 @@ std::string table_of_rates(const Names& names, const std::vector<std::vector<Run
   return text;
 }
 
-// Draws the training losses of one seed with the best learning rate, a curve for each row, as means
+// Plots the training losses of one seed with the best learning rate, a curve for each row, as means
 // of five steps. The page of `heed book` gets those of the first and of the last row.
 template <class Runs>
 void draw_curves(const Names& names, const std::vector<std::vector<Runs>>& rows) {
@@ -104,7 +104,7 @@ inline Series histogram(const std::string& name, const Array& numbers) {
   return series;
 }
 
-// Draws those for d up to 256.
+// Plots the histograms of the scores for d up to 256.
 inline void draw_histograms(const std::vector<Series>& histograms) {
   picture("09_scaling_and_saturation", "scores", {histograms.begin(), histograms.begin() + 4},
           CurveOptions{"Without the division, the scores spread as d grows", "score q.k",
@@ -118,7 +118,7 @@ struct QueryGradients {
   std::vector<double> plain = {}, divided = {};  // norms without and with the division
   double close = 0;
 
-  // Adds queries with the scores S (20, keys) and norms (20).
+  // Records queries with these scores S (20, keys) and these norms (20) of their gradients.
   void add(double divisor, const Array& S, const Array& norms) {
     std::vector<double>& all = divisor == 1 ? plain : divided;
     all.insert(all.end(), norms.begin(), norms.end());
@@ -164,7 +164,7 @@ inline void show_norms(const Array& scores, const std::vector<double>& factors, 
   show(norms, {"norm of the Jacobian", rows, words, 2});
 }
 
-// Draws, for each row of scores (3, 3) and factors from 1 to 256, the norm of the Jacobian.
+// Plots, for each row of scores (3, 3) and factors from 1 to 256, the norm of the Jacobian.
 inline void draw_saturation(const Array& scores, const Names& words,
                             Array (*jacobian)(const Array& weights)) {
   const Names colors = {"#0072B2", "#D55E00", "#009E73"};
@@ -188,7 +188,7 @@ inline void draw_saturation(const Array& scores, const Names& words,
           "set label 'no division' at 3.8,graph 0.04 right tc rgb '#555555'\n" + plots);
 }
 
-// Draws the percentage of norms below x for d = 16, 64, 256, 1024 and 4096 (each sorted).
+// Plots the percentage of norms below x for d = 16, 64, 256, 1024 and 4096 (each sorted).
 inline void draw_gradient_norms(const std::vector<QueryGradients>& all) {
   const Names colors = {"#56B4E9", "#0072B2", "#CC79A7", "#E69F00", "#D55E00"};
   std::string data, plots;

@@ -1,11 +1,11 @@
-// article.hpp: the heads of article 3, with random weights.
+// article.hpp: computes the example of article 3, heads with random weights, for lesson 10.
 #pragma once
 
 #include "lesson.hpp"
 
 namespace heed {
 
-// tests/lessons/articles.json has the calls.
+// The same calls as in tests/lessons/articles.json.
 inline void article_numbers() {
   if (!appendix("The article's numbers")) return;
   const Names words = {"one", "dog", "ran"};

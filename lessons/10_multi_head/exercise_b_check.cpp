@@ -1,4 +1,5 @@
-// 10b silence_a_head: ablates each head in turn, with loops in double, masks and biases.
+// Tests exercise 10b silence_a_head: ablates each head in turn, with loops in double, masks and
+// biases.
 
 #include <cmath>
 
@@ -12,7 +13,7 @@ Tensor without_head(const nn::MultiHeadAttention& heads, const Tensor& x,
 
 using Doubles = xt::xarray<double>;
 
-// The rows of x (B, T, C) through the layer.
+// Applies the linear layer to the rows of x (B, T, C).
 Doubles through(const nn::Linear& layer, const Doubles& x) {
   const Array &W = layer.weight.value(), &bias = layer.bias.value();
   Doubles y = xt::zeros<double>({x.shape(0), x.shape(1), W.shape(0)});

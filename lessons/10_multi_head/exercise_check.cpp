@@ -1,4 +1,4 @@
-// 10 several_heads: compares the scores and outputs of each pair and head with loops.
+// Tests exercise 10 several_heads: compares the scores and outputs of each head with loops.
 
 #include "exercise.hpp"
 #include "heed/array/shape.hpp"

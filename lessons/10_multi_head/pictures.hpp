@@ -1,4 +1,4 @@
-// pictures.hpp: the pictures and the table of lesson 10.
+// pictures.hpp: the plots and the table of lesson 10.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ inline std::string arrow(double x, double y, double to_x, double to_y,
 
 inline const Names head_colors = {"#0072B2", "#E69F00", "#009E73", "#CC79A7"};
 
-// A matrix (T, C) of four blocks of columns, one for each head.
+// Draws a matrix (T, C) as four blocks of columns, one for each head.
 inline std::string in_four_blocks(double x, double y) {
   std::string text;
   for (std::size_t h = 0; h < 4; ++h)
@@ -40,7 +40,7 @@ inline std::string in_four_blocks(double x, double y) {
   return text;
 }
 
-// The way from X through four heads to the output.
+// Draws the data flow from X through four heads to the output.
 inline void picture_of_the_split() {
   std::string text = rectangle({2, 26, 12, 8, "#E4E4E4"}) + label("X (T, C)", 8, 36);
   const Names projected = {"Q = X W_Q", "K = X W_K", "V = X W_V"};
@@ -80,7 +80,7 @@ inline void show_losses(const Names& models, const std::vector<std::vector<doubl
   quote(table);
 }
 
-// The weights of one head (T, T) and of two (2, T, T), for the queries 2 to T - 1.
+// Plots the attention weights of one head (T, T) and of two (2, T, T), for the queries 2 to T - 1.
 inline void picture_of_weights(const std::vector<Array>& weights) {
   std::vector<Array> panels;
   for (Array A : weights) {  // (T, T) or (H, T, T)

@@ -1,4 +1,4 @@
-// 11 rotary: checks rotations, the lengths of rows, and dot products of queries and keys.
+// Tests exercise 11 rotary: rotations, the lengths of rows, and dot products of queries and keys.
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +33,7 @@ double dot_of(const Array& a, std::size_t s, const Array& b, std::size_t t) {
   return sum;
 }
 
-// Whether row 1 changed. Without any rotation, the lengths would also stay the same.
+// Whether row 1 has changed: without any rotation, the lengths would also stay the same.
 bool is_rotated(const Array& got, const Array& x) {
   if (shape_of(got) != shape_of(x)) return false;
   double difference = 0;

@@ -1,4 +1,4 @@
-// pictures.hpp: the pictures and the tables of lesson 11.
+// pictures.hpp: the plots and the tables of lesson 11.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ inline double most(const LossRow& row, std::size_t column) {
   return *std::max_element(row.losses[column].begin(), row.losses[column].end());
 }
 
-// Each row: the means of its losses +- their standard errors.
+// Prints a row for each model: the means of its losses +- their standard errors.
 inline void show_losses(const Names& columns, const std::vector<LossRow>& rows) {
   std::string text(26, ' ');
   for (const std::string& column : columns) text += pad_left(column, 18);
@@ -52,7 +52,7 @@ inline double lowest_on_diagonal(const std::vector<Array>& weights) {
   return lowest;
 }
 
-// The sines and cosines of the encodings P (T, C), side by side.
+// Plots the sines and cosines of the encodings P (T, C), side by side.
 inline void picture_of_waves(const Array& P) {
   HeatmapOptions options{"sinusoidal position encodings: each column is a wave"};
   options.row_title = "position t", options.column_title = "pair of columns i";
@@ -64,7 +64,7 @@ inline void picture_of_waves(const Array& P) {
           2);
 }
 
-// The attention weights (1, 1, 8, 8) of the models without positions, with learned and with
+// Plots the attention weights (1, 1, 8, 8) of the models without positions, with learned and with
 // sinusoidal encodings.
 inline void picture_of_attention(std::vector<Array> weights) {
   for (Array& A : weights) A.reshape({8, 8});
@@ -76,9 +76,9 @@ inline void picture_of_attention(std::vector<Array> weights) {
   picture("11_positions", "attention", weights, titles, options, 3);
 }
 
-// A query and a key at two pairs of positions with the same difference.
+// Plots a query and a key at two pairs of positions with the same difference.
 inline void picture_of_rotations() {
-  const double theta = 0.5, q = 0.2, k = 0.5;  // angles: of one position, of query and key
+  const double theta = 0.5, q = 0.2, k = 0.5;  // angles: of one position; of query and key
   std::string script =
       "unset border\nunset tics\nunset grid\nset size ratio -1\nset key off\n"
       "set xrange [-1.5:4.5]\nset yrange [-1.1:1.9]\nset samples 200\n"

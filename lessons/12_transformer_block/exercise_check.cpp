@@ -1,4 +1,5 @@
-// 12 five_faults: checks each fault separately, then whole blocks with random weights.
+// Tests exercise 12 five_faults: checks each fault separately, then whole blocks with random
+// weights.
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// pictures.hpp: measures, tables and pictures of lesson 12.
+// pictures.hpp: measures, tables and plots of lesson 12.
 #pragma once
 
 #include <cmath>
@@ -38,7 +38,7 @@ inline void show_rows(const std::string& title, const std::vector<Array>& rows,
   show(table, options);
 }
 
-// Draws x (T, C) after 0, 1, 2, 3, 4 and 6 layers as heat maps, each row divided by its length.
+// Plots x (T, C) after 0, 1, 2, 3, 4 and 6 layers as heat maps, each row divided by its length.
 inline void picture_of_rows(const std::string& name, const std::vector<Array>& after) {
   std::vector<Array> panels;
   Names titles;

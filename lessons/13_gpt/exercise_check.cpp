@@ -1,5 +1,5 @@
-// 13 beat_the_bigram: counts the parameters, looks for leaks, trains the model, and compares its
-// loss on a new text with the goal, a bigram model and the lower bound.
+// Tests exercise 13 beat_the_bigram: counts the parameters, searches for leaks, trains the model,
+// and compares its loss on a new text with the goal, a bigram model and the lower bound.
 
 #include <cmath>
 #include <cstring>
@@ -34,10 +34,10 @@ std::int64_t letter_b(const Text& text, std::size_t t) {
 Text draw_text(std::size_t letters, Generator& g) {
   Text text;
   const Array u = g.rand({letters});
-  const Indices any = g.randint(0, V, {letters});  // a letter from the uniform distribution
+  const Indices uniform_letters = g.randint(0, V, {letters});
   for (std::size_t t = 0; t < letters; ++t) {
     const bool a = t >= lag_b && u(t) < p_a, b = t >= lag_b && u(t) < p_a + p_b;
-    text.push_back(a ? letter_a(text, t) : b ? letter_b(text, t) : any(t));
+    text.push_back(a ? letter_a(text, t) : b ? letter_b(text, t) : uniform_letters(t));
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// measures.hpp: the loss of counted bigrams, for lesson 13.
+// measures.hpp: the loss of a bigram model by counting, for lesson 13.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 namespace heed {
 
 // The loss on `text` of the bigram model of lesson 05, whose probabilities are the counts of pairs
-// (input, target) in `counted`; a pair that does not occur counts as `unseen`. With the same text
-// twice it is the lowest loss on the text that a bigram model can have.
+// (input, target) in `counted`; a pair that does not occur counts as `unseen`. If both texts are
+// the same, this is the lowest loss that a bigram model can have on it.
 inline double bigram_loss(const Batch& counted, double unseen, const Batch& text) {
   Array n = unseen * ones({64, 64});
   for (std::size_t i = 0; i < counted.inputs.size(); ++i)

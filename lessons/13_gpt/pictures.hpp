@@ -1,4 +1,4 @@
-// pictures.hpp: the tables and pictures of lesson 13.
+// pictures.hpp: the tables and plots of lesson 13.
 #pragma once
 
 #include "estimate.hpp"
@@ -74,7 +74,7 @@ void show_variances(const Names& names, const std::vector<Seeds>& rows) {
   print_text("\n" + table, true, SourceLocation::current());
 }
 
-// Draws the losses of the seeds and their mean, a line for each variant.
+// Plots the losses of the seeds and their mean, a line for each variant.
 template <class Seeds>
 void picture_of_losses(const Names& names, const std::vector<Seeds>& rows, double unigram,
                        double bigram) {

@@ -1,4 +1,5 @@
-// 14 find_the_leak: eight models of a text of known entropy, and models with a single small leak.
+// Tests exercise 14 find_the_leak with eight models of a text of known entropy, and with models
+// that have a single small leak.
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +22,7 @@ std::size_t first_leak(const Model& model, const Indices& tokens, std::size_t V)
 
 namespace {
 
-constexpr std::size_t letters = 3, window = 12;  // of the text of the eight models
+constexpr std::size_t letters = 3, window = 12;  // in the eight models' text
 
 // ---- part 1: the loss
 
@@ -82,7 +83,7 @@ Model with_leak(std::size_t row, std::size_t from, std::int64_t value, Real size
 }
 
 // The causal model, with a leak: row `row` changes if one of two tokens is `value`, but not if both
-// are. Whoever replaces all later tokens by the same value does not see it.
+// are. A test that replaces all later tokens by the same value does not find it.
 Model with_leak_of_one(std::size_t row, std::size_t first, std::size_t second, std::int64_t value) {
   return [=](const Indices& tokens) {
     Array logits = causal_logits(tokens);
@@ -91,8 +92,8 @@ Model with_leak_of_one(std::size_t row, std::size_t first, std::size_t second, s
   };
 }
 
-// The causal model, with a leak: row `row` depends on the difference of two tokens. Whoever adds
-// the same number to all later tokens does not see it.
+// The causal model, with a leak: row `row` depends on the difference of two tokens. A test that
+// adds the same number to all later tokens does not find it.
 Model with_leak_of_difference(std::size_t row, std::size_t first, std::size_t second) {
   return [=](const Indices& tokens) {
     Array logits = causal_logits(tokens);
@@ -126,7 +127,7 @@ std::string row_name(std::size_t t, std::size_t T) {
   return t == T ? "no leak (" + std::to_string(T) + ")" : "row " + std::to_string(t);
 }
 
-// Calls first_leak, and looks for tokens that do not exist.
+// Calls first_leak with such a model, which also notices tokens outside the vocabulary.
 void judge_model(const std::string& what, const Model& model, const Indices& tokens,
                  std::size_t vocabulary, std::size_t expected) {
   std::string invalid;

@@ -18,7 +18,7 @@
 namespace heed {
 
 const std::size_t T = 48;        // letters in a window
-const std::size_t context = 24;  // so many letters determine the state of the source
+const std::size_t context = 24;  // so many letters determine the source's state
 
 // A text to train on, and a new one in consecutive windows of T letters.
 struct Texts {
@@ -28,14 +28,14 @@ struct Texts {
     std::copy_n(ids.begin() + 1, windows.targets.size(), windows.targets.begin());
   }
   MarkovSource source;
-  const std::size_t W = std::size_t(in_brief(1024, 256));  // windows
+  const std::size_t W = std::size_t(in_brief(1024, 256));  // number of windows
   Generator generator{1}, new_generator{3};
   const std::string text = source.draw(200'000, generator),
                     new_text = source.draw(W * T + 1, new_generator);
   const Vocabulary vocabulary = Vocabulary::of_text(text);
   const Corpus corpus{text, vocabulary};
   Batch windows{Indices::from_shape({W, T}), Indices::from_shape({W, T})};
-  Array ideal = zeros({W, T});  // the ideal predictor's losses at the targets
+  Array ideal = zeros({W, T});  // losses of the Bayes-optimal predictor
 };
 
 // The mean over the targets with a context of 24 letters or more. The standard error comes from the
@@ -45,13 +45,13 @@ inline Estimate with_context(const Array& losses) {
   return estimate({means.begin(), means.end()});
 }
 
-// The excess losses of several models.
+// The excess losses of several models, in nats.
 struct Excess {
-  Estimate mean;           // over the models
-  double lowest, highest;  // in standard errors of the model's windows
+  Estimate mean;           // mean over the models
+  double lowest, highest;  // the lowest and highest mean, in standard errors of the model's windows
 };
 
-// Prints the excess loss of each model.
+// Prints the excess loss of each model with its standard error.
 template <class Learners>
 Excess show_excess(const Learners& learners) {
   std::vector<double> means, in_errors;
@@ -67,7 +67,7 @@ Excess show_excess(const Learners& learners) {
   return {estimate(means), *least, *most};
 }
 
-// 71 sampled letters, with / for a newline.
+// Samples 71 letters from the model, with / for a newline.
 inline std::string sampled(const nn::Gpt& model, const Vocabulary& vocabulary) {
   Generator generator(5);
   GenerateOptions options;
@@ -77,7 +77,8 @@ inline std::string sampled(const nn::Gpt& model, const Vocabulary& vocabulary) {
   return text;
 }
 
-// For HEED_BRIEF: eight letters. The probabilities of a letter depend on the letter before it.
+// A source of eight letters for HEED_BRIEF: the probabilities of a letter depend on the letter
+// before it.
 inline MarkovSource short_source() {
   std::vector<MarkovSource::State> states(8);
   for (std::size_t s = 0; s < 8; ++s) {

@@ -1,4 +1,4 @@
-// pictures.hpp: the table and the pictures of lesson 14.
+// pictures.hpp: the table and the plots of lesson 14.
 #pragma once
 
 #include "gnuplot_picture.hpp"
@@ -6,7 +6,7 @@
 
 namespace heed {
 
-// Prints the lower bound of the loss for some numbers of letters of context.
+// Prints the lower bound on the loss for several context lengths, in letters.
 inline void show_bounds(const std::vector<double>& bounds) {
   std::string table = "letters of context    lower bound\n";
   for (const std::size_t letters : {0u, 1u, 2u, 3u, 5u, 13u, 14u, 16u, 18u, 20u, 24u})
@@ -15,8 +15,8 @@ inline void show_bounds(const std::vector<double>& bounds) {
   print_text("\n" + table, true, SourceLocation::current());
 }
 
-// The lower bound and the models' loss at each position of a window, without the first four: they
-// are so high that the others would look equal.
+// Plots the lower bound and the models' loss at each position of a window, without the first four:
+// they are so high that the others would look equal.
 template <class Learners>
 void picture_of_positions(const MarkovSource& source, const Learners& learners) {
   Array excess = zeros({T});  // the mean over the windows and the models
@@ -33,8 +33,8 @@ void picture_of_positions(const MarkovSource& source, const Learners& learners) 
            "lower bound + excess loss (nats per letter)"});
 }
 
-// Draws a bar for the ideal predictor's loss at each letter of the first window, and a point for
-// the loss of each model.
+// Plots the ideal (Bayes-optimal) predictor's loss at each letter of the first window as a bar, and
+// the loss of each model as a point.
 inline void picture_of_letters(const std::string& name, const Texts& texts,
                                const std::vector<Array>& excess) {
   const Names colors = {"#0072B2", "#D55E00"}, names = {"causal mask", "mask off by one"};
@@ -62,7 +62,7 @@ inline void picture_of_letters(const std::string& name, const Texts& texts,
           "set xlabel 'letter of the window'\n" + "set ylabel 'loss (nats)'\n" + plots);
 }
 
-// Two of the eight subjects in Graphviz's language: words and their probabilities.
+// The grammar of two of the eight subjects in Graphviz's language: words and their probabilities.
 const std::string source_graph = R"dot(digraph {
   rankdir=LR
   nodesep=0.5

@@ -1,5 +1,5 @@
-// 15b kv_cache: compares each output with the engine's attention over all tokens so far, and counts
-// the calls of the projections.
+// Tests exercise 15b kv_cache: compares each output with the engine's attention over all tokens so
+// far, and counts the calls of the projections.
 
 #include <cmath>
 #include <memory>
@@ -36,7 +36,7 @@ struct CountingHead {
   }
 
   Head head;
-  std::size_t queries = 0, keys = 0, values = 0;  // calls
+  std::size_t queries = 0, keys = 0, values = 0;  // number of calls
 };
 
 // The last row of causal attention over the first `count` rows of X.

@@ -1,5 +1,6 @@
-// 15 choose: u in the part of every token, at high, low and tiny temperatures; large and infinite
-// logits; u at the upper end of a part and close to 1.
+// Tests exercise 15 choose (inverse transform sampling): u inside each token's interval of the
+// cumulative distribution, at its upper end and close to 1; high, low and tiny temperatures; large
+// and infinite logits.
 
 #include <algorithm>
 #include <cmath>
@@ -43,7 +44,8 @@ std::string fault(const Array& logits, double temperature, double u, std::size_t
          ", u " + in_digits(u) + ":\nexpected " + token(expected) + ", got " + token(got);
 }
 
-// u near the lower end, in the middle and near the upper end of each part that is long enough.
+// u near the lower end, in the middle and near the upper end of each token's interval, if it is
+// long enough.
 std::string fault_within(const Array& logits, double temperature) {
   const Numbers p = softmax_by_hand(logits, temperature);
   double begin = 0;
@@ -62,7 +64,8 @@ void judge(const std::string& what, const Array& logits, const Numbers& temperat
   expect(what, found.empty(), found);
 }
 
-// The largest u below 1. The rounding errors depend on the logits, so it takes 300 of them.
+// The largest u below 1. The rounding errors depend on the logits, so 300 vectors of logits are
+// tested.
 std::string fault_near_one(std::size_t excluded) {
   const double u = std::nextafter(1.0, 0.0);
   std::string found;
@@ -88,7 +91,7 @@ void judge_greedy() {
   expect("at temperature 1e-30 the token with the largest logit", found.empty(), found);
 }
 
-// Tiny temperatures, at which several tokens are possible: only 0 is greedy.
+// Tiny temperatures, at which several tokens are possible: only temperature 0 is greedy.
 void judge_tiny_temperatures() {
   const Array logits = {0, 1, Real(-0.5), Real(0.8)};
   std::string found;
@@ -105,7 +108,7 @@ void judge_excluded() {
   expect("u = 0 gives the first token with a probability above 0", found.empty(), found);
 }
 
-// Equal logits: the parts end at multiples of 1 / V, which are exact in binary for V = 2 and 4.
+// Equal logits: the intervals end at multiples of 1 / V, which are exact in binary for V = 2 and 4.
 void judge_upper_ends() {
   std::string found = fault({1, 1}, 1, 0.5, 1);
   for (const double u : {0.0, 0.25, 0.5, 0.75})

@@ -16,8 +16,8 @@ struct Head {
 
 // The keys and values of the tokens so far, in order.
 struct Cache {
-  std::vector<Array> keys;    // each (d_k)
-  std::vector<Array> values;  // each (d_v)
+  std::vector<Array> keys;    // one key (d_k) for each token
+  std::vector<Array> values;  // one value (d_v) for each token
 };
 
 }  // namespace heed

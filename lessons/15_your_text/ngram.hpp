@@ -13,9 +13,9 @@ namespace heed {
 
 const std::size_t longest = 8;  // the longest context that is counted, in tokens
 
-using Tables = std::vector<Array>;  // the probability of each token of a text, for k = 0, 1, ...
+using Tables = std::vector<Array>;  // p[k]: probability of each token, for context length k
 
-// The mean of the tables k = first to the last.
+// The mean of the tables for k = first, ..., max_context.
 inline Array mean_from(const Tables& tables, std::size_t first) {
   Array sum = zeros(tables[0].shape());
   for (std::size_t k = first; k < tables.size(); ++k) sum += tables[k];
@@ -60,7 +60,8 @@ struct NGramModel {
     return p;
   }
 
-  // The probability of each token of a text from number `begin` to `end`, for each k: rows of 32.
+  // p(token) for each token from index `begin` to `end` of a text, for each context length k: rows
+  // of 32.
   Tables tables(const Ids& text, std::size_t begin, std::size_t end) const {
     Tables tables(longest + 1, zeros({(end - begin) / 32, 32ul}));
     for (std::size_t k = 0; k <= longest; ++k)

@@ -1,4 +1,4 @@
-// pictures.hpp: the tables and the pictures of lesson 15.
+// pictures.hpp: the tables and the plots of lesson 15.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ inline void show_batch(const Batch& batch, const Vocabulary& vocabulary) {
   print_table(table);
 }
 
-// The index of the lowest last loss in each group of three runs.
+// For each group of three runs, the index of the run with the lowest final loss.
 template <class Run>
 std::vector<std::size_t> lowest_of_three(const std::vector<Run>& runs) {
   std::vector<std::size_t> lowest(runs.size() / 3);
@@ -46,11 +46,11 @@ std::vector<std::size_t> lowest_of_three(const std::vector<Run>& runs) {
   return lowest;
 }
 
-// The shapes of a learning rate.
+// The learning rate schedules that the lesson compares.
 const Names shapes = {"constant", "rises", "falls", "rises and falls"};
 
-// Prints the last loss of each run: a row for each shape of the learning rate, with a column for
-// each rate, tried with one seed, and one for the best rate with three seeds.
+// Prints the last loss of each run: a row for each schedule, with a column for each rate, tried
+// with one seed, and one for the best rate with three seeds.
 template <class Run>
 void show_rates(const std::vector<double>& rates, const std::vector<std::size_t>& best,
                 const std::vector<Run>& tried, const std::vector<Run>& more) {
@@ -69,7 +69,7 @@ void show_rates(const std::vector<double>& rates, const std::vector<std::size_t>
   quote(table);
 }
 
-// Draws the losses on the tuning part during training: each shape with its best rate, one seed.
+// Plots the losses on the tuning part during training: each schedule with its best rate, one seed.
 template <class Run>
 void picture_of_rates(const std::vector<double>& rates, const std::vector<std::size_t>& best,
                       const std::vector<Run>& tried, std::int64_t steps) {
@@ -84,8 +84,8 @@ void picture_of_rates(const std::vector<double>& rates, const std::vector<std::s
           {"learning rates", "step", "loss on the tuning part (nats per token)"});
 }
 
-// Prints the losses of each table and of the mean of the tables from it on. Returns the k of the
-// lowest loss of either.
+// Prints the loss for each context length k, and that of the mean of the tables from k on. Returns
+// the k of the lowest loss of either.
 inline std::pair<std::size_t, std::size_t> show_contexts(const Tables& tables) {
   std::string table = "context k    loss of table k    loss of the mean of tables k to " +
                       std::to_string(tables.size() - 1) + "\n";
@@ -107,7 +107,7 @@ struct Losses {
   std::vector<Array> p;  // the probability of each token of the test part, for each seed
 };
 
-// The mean over the seeds of -ln p at each token.
+// -ln p of each token, averaged over the seeds.
 inline Array mean_losses(const std::vector<Array>& p) {
   Array losses = zeros(p[0].shape());
   for (const Array& each : p) losses -= xt::log(each) / Real(p.size());
@@ -137,7 +137,7 @@ inline void show_losses(const std::vector<Losses>& models) {
   quote(table);
 }
 
-// Draws the probabilities p (V) of the twelve most likely tokens at each temperature.
+// Plots the probabilities p (V) of the twelve most likely tokens at each temperature.
 inline void picture_of_temperatures(const Vocabulary& vocabulary,
                                     const std::vector<double>& temperatures,
                                     const std::vector<Array>& p) {

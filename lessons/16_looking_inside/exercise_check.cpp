@@ -1,4 +1,5 @@
-// 16 above_equal: heads with known scores, random heads, and tokens without such a position.
+// Tests exercise 16 above_equal: heads with known scores, random heads, and tokens that do not
+// occur twice.
 
 #include <cstddef>
 
@@ -26,7 +27,7 @@ Array heads(std::size_t H, std::size_t T, std::uint64_t seed) {
   return weights;
 }
 
-// Collects the positions of each row first, then sums their weights.
+// The expected scores: collects the positions of each row first, then sums their weights.
 Array expected_scores(const Array& weights, const Tokens& tokens) {
   std::vector<std::vector<std::size_t>> positions(tokens.size());
   for (std::size_t before = 0; before < tokens.size(); ++before)

@@ -1,4 +1,4 @@
-// pictures.hpp: the tables and pictures of lesson 16.
+// pictures.hpp: the tables and plots of lesson 16.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace heed {
 
 const std::string lesson = "16_looking_inside";
 
-// "0.2": layer 0, head 2.
+// A head as text: "0.2" is layer 0, head 2.
 inline std::string name_of(std::size_t head) {
   return std::to_string(head / 4) + "." + std::to_string(head % 4);
 }
@@ -54,7 +54,8 @@ inline void picture_of_heads(const std::vector<LayerAttention>& layers, const Na
   picture(lesson, "heads", panels, titles, options, 4);
 }
 
-// A row for each seed: head and score of both patterns.
+// A table with a row for each seed: the head with the highest score for both patterns, and the
+// score.
 inline std::string table_of_patterns(const std::vector<std::size_t>& previous,
                                      const std::vector<double>& of_previous,
                                      const std::vector<std::size_t>& same,
@@ -71,7 +72,7 @@ inline std::string table_of_patterns(const std::vector<std::size_t>& previous,
          pad_left(decimal(uniform[1], 2), 20);
 }
 
-// The rows: each seed, then equal weights.
+// A table of weights on spaces: a row for each seed, then a row for uniform attention weights.
 inline std::string table_of_spaces(const std::vector<std::size_t>& heads,
                                    const std::vector<std::vector<double>>& rows) {
   std::string text =
@@ -86,7 +87,7 @@ inline std::string table_of_spaces(const std::vector<std::size_t>& heads,
   return text;
 }
 
-// The increases of the loss without each of the 8 heads, and the two chosen heads.
+// How much the loss increases without each of the 8 heads, and the two chosen heads.
 struct HeadCosts {
   std::size_t previous, same;
   std::vector<double> zero = {}, mean = {};
@@ -118,7 +119,7 @@ inline std::string table_of_heads(const std::vector<HeadCosts>& rows) {
   return text;
 }
 
-// The increases of the loss without one layer's attention, for each seed.
+// How much the loss increases without one layer's attention, for each seed.
 struct LayerCosts {
   std::vector<double> sum, all, never;
 };
@@ -140,7 +141,7 @@ inline std::string table_of_layers(const std::vector<LayerCosts>& layers) {
   return text;
 }
 
-// A line for each column of the table: five rings and their mean.
+// Plots each column of the table: a ring for each seed, and the mean.
 inline void picture_of_layers(const std::vector<LayerCosts>& layers) {
   Array points = zeros({30, 2}), means = zeros({6, 3});
   std::string tics;

@@ -1,5 +1,5 @@
-// 17 induction_score: weights with known scores, random weights, and a model with two layers,
-// trained on repeated random sequences.
+// Tests exercise 17 induction_score: weights with known scores, random weights, and a model with
+// two layers, trained on repeated random sequences.
 
 #include <algorithm>
 
@@ -135,7 +135,7 @@ struct Windows {
 
 // Random sequences of `shortest` to `longest` different tokens, repeated to fill the window. In
 // training the length varies, so that no fixed distance to an earlier position predicts the next
-// token. If only_repeated, the tokens that occur for the first time are no targets.
+// token. If only_repeated, tokens that occur for the first time are not targets.
 Windows repeated_sequences(std::size_t B, std::size_t shortest, std::size_t longest, Generator& g,
                            bool only_repeated = false) {
   const Indices lengths = g.randint(std::int64_t(shortest), std::int64_t(longest) + 1, {B});

@@ -1,4 +1,4 @@
-// pictures.hpp: the scores, tables and pictures of lesson 17.
+// pictures.hpp: the scores, tables and plots of lesson 17.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace heed {
 
-// The weight on the tokens that followed earlier occurrences of the query's token. Weights
-// (B, 1, T, T) are those of one head; with several heads, the mean.
+// The prefix-matching score: the attention weight on the tokens that followed earlier occurrences
+// of the query's token, averaged over the heads of weights (B, H, T, T).
 inline double prefix_score(const Array& weights, const Indices& tokens) {
   return xt::mean(head_scores(induction_kind(), weights, tokens, true))();
 }
@@ -42,7 +42,7 @@ inline void claim_difference(const std::string& what, const std::vector<double>&
         decimal(e.mean, 4) + " +- " + decimal(e.standard_error, 4), location);
 }
 
-// The fraction of tokens whose own logit is the largest of their row.
+// The fraction of rows whose largest logit is that of the row's own token.
 inline double copying_score(const Array& logits) {  // (V, V)
   double copied = 0;
   for (std::size_t i = 0; i < logits.shape(0); ++i)
@@ -50,7 +50,7 @@ inline double copying_score(const Array& logits) {  // (V, V)
   return copied / double(logits.shape(0));
 }
 
-// A row for each seed: the numbers with two decimals, in columns of these widths.
+// Formats a row for each seed: numbers with two decimals, in columns of these widths.
 inline std::string rows_of_seeds(const std::string& header,
                                  const std::vector<std::vector<double>>& rows,
                                  const std::vector<std::size_t>& widths) {
@@ -63,8 +63,8 @@ inline std::string rows_of_seeds(const std::string& header,
   return text;
 }
 
-// What training gives for one seed: the curves of two layers, that of one layer, and the losses on
-// new sequences.
+// The results of training for one seed: the curves of the model with two layers, the curve of the
+// model with one layer, and the losses on new sequences.
 struct Curve {
   Series loss, score, one_layer;
   double two_loss, one_loss;
@@ -95,7 +95,7 @@ inline Array points_of(const Series& series) {
   return points;
 }
 
-// The losses on repeated tokens and the prefix-matching scores of all seeds.
+// Plots the losses on repeated tokens and the prefix-matching scores of all seeds.
 inline void picture_of_curves(const std::vector<Curve>& curves) {
   std::string data, plots;
   for (std::size_t m = 0; m < curves.size(); ++m) {
@@ -134,7 +134,7 @@ inline std::string table_of_scores(const std::vector<std::vector<double>>& rows,
          pad_left(decimal(previous, 2), 16) + pad_left(decimal(prefix, 2), 11);
 }
 
-// The attention weights of both heads of the first model for eight tokens, three times.
+// Plots the attention weights of both heads of the first model for eight tokens, three times.
 inline void picture_of_weights(const Array& layer_0, const Array& layer_1) {
   constexpr std::size_t N = 24;
   Names letters;

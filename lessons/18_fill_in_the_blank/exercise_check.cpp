@@ -1,4 +1,5 @@
-// 18 mask_words: exact numbers in each sentence, and probabilities over many sentences.
+// Tests exercise 18 mask_words: the number of masked tokens in each sentence, and the 80/10/10
+// frequencies over many sentences.
 
 #include <cmath>
 #include <functional>
@@ -59,7 +60,7 @@ std::string position(std::size_t i, std::size_t t) {
   return "sentence " + std::to_string(i) + ", word " + std::to_string(t);
 }
 
-// The first message of `wrong` that is not empty, with its position.
+// The first message that wrong(n, t) returns, with its position.
 using Complaint = std::function<std::string(std::size_t i, std::size_t t)>;
 std::string first_wrong(const Indices& tokens, const Complaint& wrong) {
   for (std::size_t i = 0; i < tokens.shape(0); ++i)
@@ -70,7 +71,7 @@ std::string first_wrong(const Indices& tokens, const Complaint& wrong) {
   return "";
 }
 
-// The message if all words are chosen, or none: then other checks would pass without meaning.
+// The message if all words are chosen, or none: then the other checks would pass, but test nothing.
 std::string all_or_none(const Masked& m, bool expects_some) {
   std::size_t count = 0;
   for (const std::int64_t target : m.targets) count += target != -100 ? 1 : 0;
@@ -93,8 +94,8 @@ std::string wrong_number(const Masked& m, const std::vector<std::size_t>& wanted
   return "";
 }
 
-// The properties that do not depend on the random numbers. wanted: the number of chosen words of
-// each sentence.
+// The properties that do not depend on the random numbers. `wanted`: the number of words to choose
+// in each sentence.
 void judge(const std::string& name, const Indices& tokens, const std::vector<std::size_t>& wanted) {
   const bool expects_some = wanted[0] > 0;
   Generator generator(1), again(1), other(2);

@@ -1,4 +1,4 @@
-// pictures.hpp: the tables and pictures of lesson 18.
+// pictures.hpp: the tables and plots of lesson 18.
 #pragma once
 
 #include <algorithm>
@@ -79,7 +79,7 @@ inline void show_models(const std::vector<BlankModel>& models, const std::vector
         *std::min_element(objects.begin(), objects.end()) > 0.9, "one is not");
 }
 
-// A table with a row for each model, which differs on other machines.
+// Prints a table with a row for each model, as quoted text, because it differs on other machines.
 inline void quote_rows(const std::vector<Array>& rows, const Names& columns) {
   Array all = zeros({rows.size(), columns.size()});
   for (std::size_t i = 0; i < rows.size(); ++i) xt::row(all, std::ptrdiff_t(i)) = rows[i];
@@ -100,13 +100,13 @@ void show_heads(const std::vector<Found>& found) {
   quote(text);
 }
 
-// The rows: what is removed; the columns of each row: the accuracy then.
+// Prints the accuracy of each model (rows) after different ablations (columns).
 inline void show_ablations(const std::vector<Array>& rows) {
   quote_rows(rows, {"without it", "at [MASK] only", "at '.' only", "worst other head"});
 }
 
-// The fraction of predictions that the patch of the chosen head changes, and the largest of the
-// other heads.
+// Prints the fraction of predictions that the patch of the chosen head changes, and the largest of
+// the other heads.
 template <class Found>
 void show_patches(const std::vector<Found>& found, const std::vector<Array>& patched) {
   std::string text = "         chosen head  largest of the others";
@@ -126,8 +126,8 @@ void show_patches(const std::vector<Found>& found, const std::vector<Array>& pat
   quote(text);
 }
 
-// The accuracy without the chosen head and without the other head whose patch changes most, and
-// without both, for the models in which the chosen head does not decide.
+// Prints the accuracy without the chosen head and without the other head whose patch changes most,
+// and without both, for the models in which the chosen head does not decide.
 template <class Found>
 void show_without_both(const std::vector<BlankModel>& models, const std::vector<Found>& found,
                        const std::vector<Array>& patched) {
@@ -161,7 +161,7 @@ std::size_t count_of_deciding(const std::vector<Found>& found, const std::vector
   return count;
 }
 
-// The attention weights of the chosen heads of models 1 and 6 for a text.
+// Plots the attention weights of the chosen heads of models 1 and 6 for a text.
 template <class Found>
 void picture_of_heads(const std::vector<BlankModel>& models, const std::vector<Found>& found,
                       const Names& words) {
@@ -180,7 +180,7 @@ void picture_of_heads(const std::vector<BlankModel>& models, const std::vector<F
           2);
 }
 
-// A dot for each head of each model: its attention weight and the effect of its patch.
+// Plots a dot for each head of each model: its attention weight and the effect of its patch.
 template <class Found>
 void picture_of_effects(const std::vector<Found>& found, const std::vector<Array>& patched) {
   Array others = zeros({8 * found.size(), 2}), chosen = zeros({found.size(), 2});

@@ -1,4 +1,4 @@
-// 19 what_survives: the fraction of points that keep their nearest neighbour.
+// Tests exercise 19 what_survives: the fraction of points that keep their nearest neighbour.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ double product(const Array& x, std::size_t i, std::size_t j) {
   return sum;
 }
 
-// A number that is larger for nearer points: the cosine, or minus the squared distance.
+// Similarity, which is larger for nearer points: the cosine, or minus the squared distance.
 double nearness(const Array& x, std::size_t i, std::size_t j, bool cosine) {
   const double ii = product(x, i, i), ij = product(x, i, j), jj = product(x, j, j);
   return cosine ? ij / std::sqrt(ii * jj) : 2 * ij - ii - jj;

@@ -1,4 +1,4 @@
-// pictures.hpp: queries and keys, and the tables and pictures of lesson 19.
+// pictures.hpp: queries and keys, and the tables and plots of lesson 19.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct QueryKeySpace {
   // All 2n points, (2n, 8); the queries come first.
   Array points() const { return xt::concatenate(xt::xtuple(queries, keys), 0); }
 
-  // Adds the rows of `s` whose words are not here.
+  // Adds the rows of `s` whose words are not yet included.
   void add_new_words(const QueryKeySpace& s) {
     for (std::size_t i = 0; i < s.words.size(); ++i) {
       if (is_in(words, s.words[i])) continue;
@@ -112,8 +112,8 @@ inline Array principal_components(const Array& points) {
   return projected;
 }
 
-// The map, rotated so that its direction of largest variance is horizontal, and mirrored so that
-// the query of [MASK] is on the right and that of 'when' in the upper half.
+// The t-SNE map, rotated so that its direction of largest variance is horizontal, and mirrored so
+// that the query of [MASK] is on the right and that of 'when' in the upper half.
 inline Array rotated(const QueryKeySpace& s, const Array& map) {
   Array points = principal_components(map);
   if (points(index_in(s.words, "[MASK]"), 0) < 0) xt::col(points, 0) *= Real(-1);
@@ -150,7 +150,7 @@ inline std::vector<std::size_t> three_points(const QueryKeySpace& s) {
           index_in(s.words, "watching")};
 }
 
-// Both maps side by side, with lines from the key of 'door' to two queries.
+// Plots both maps side by side, with lines from the key of 'door' to two queries.
 inline void picture_of_two_maps(const QueryKeySpace& s, const std::vector<Tsne>& maps) {
   std::string script =
       "set multiplot layout 1,2\nunset key\nunset grid\nunset tics\nunset border\n"
@@ -180,7 +180,7 @@ inline void picture_of_two_maps(const QueryKeySpace& s, const std::vector<Tsne>&
   picture_by_gnuplot("19_query_key_space", "two_maps", blocks + script + "unset multiplot");
 }
 
-// A row for each map, and one for PCA.
+// Prints a row for each map, and one for PCA.
 inline void show_maps(const QueryKeySpace& s, const std::vector<Tsne>& maps) {
   Array rows = zeros({maps.size(), 4});
   const std::vector<std::size_t> three = three_points(s);
@@ -204,7 +204,7 @@ inline void show_maps(const QueryKeySpace& s, const std::vector<Tsne>& maps) {
         std::min(rows(0, 3), rows(1, 3)) > Real(by_pca), decimal(by_pca, 2));
 }
 
-// The mean of the rows of x (n, 9) whose words are of a kind: (9).
+// The mean of the rows of x (n, 9) whose words are of this kind: (9).
 inline Array mean_row(const Array& x, const Names& words, bool (*is_kind)(const std::string&)) {
   Array sum = zeros({x.shape(1)});
   Real count = 0;
@@ -236,8 +236,9 @@ inline double more_at_4_and_5(const Array& scores) {  // (n words, 9)
          xt::mean(xt::view(scores, xt::all(), xt::range(0, 4)))();
 }
 
-// A row for each model: the scores of the kinds of words minus that of other words, mean of the
-// positions; and the weights of [MASK] on the noun and the ending in sentences about the subject.
+// Prints a row for each model: the scores of the kinds of words minus that of other words, mean of
+// the positions; and the weights of [MASK] on the noun and the ending in sentences about the
+// subject.
 template <class Trained>
 void show_scores_of_models(const Names& words, const std::vector<Array>& scores,
                            const std::vector<Array>& weights, const std::vector<Trained>& models) {

@@ -49,7 +49,7 @@ inline std::vector<Layer> layers_of(const Parameters& parameters) {
   return layers;
 }
 
-// Builds the picture in Graphviz's language, from the bottom to the top.
+// Builds the diagram in Graphviz's language, from the bottom to the top.
 class Architecture {
  public:
   explicit Architecture(const Parameters& parameters) {

@@ -1,5 +1,6 @@
-// 20 teacher_forcing: compares each loss, and the gradients, with those of each pair alone, without
-// padding: one forward pass for each prefix of the target. Counts the attentions of the result.
+// Tests exercise 20 teacher_forcing: compares each loss and the gradients with those of each pair
+// alone, without padding: one forward pass for each prefix of the target. Counts the attention
+// operations of the result.
 
 #include <bitset>
 #include <cmath>
@@ -73,7 +74,7 @@ std::vector<Array> take_gradients(const Parameters& parameters) {
   return gradients;
 }
 
-// The parameter whose gradient differs most, and by how much; "" if none differs.
+// The parameter whose gradient differs most, and by how much, as text; "" if none differs.
 std::string wrong_gradient(const Parameters& parameters, const std::vector<Array>& got,
                            const std::vector<Array>& expected) {
   std::string wrong;
@@ -90,7 +91,8 @@ std::string wrong_gradient(const Parameters& parameters, const std::vector<Array
   return wrong;
 }
 
-// The number of attentions in the graph of `node`, without those of the nodes in `visited`.
+// The number of attention operations in the graph of `node`, without those of the nodes in
+// `visited`.
 std::size_t attentions(const std::shared_ptr<Node>& node, std::set<const Node*>& visited) {
   if (node == nullptr || !visited.insert(node.get()).second) return 0;
   std::size_t count = node->op == "Attention" || node->op == "Softmax";
@@ -107,7 +109,7 @@ void count_attentions(const Problem& p, const Tensor& losses) {
              ": call them once, on padded batches of all pairs");
 }
 
-// The faults that explanation() recognises.
+// The mistakes that explanation() recognises.
 const Names faults = {"the decoder read the token that it predicts: shift its input",
                       "the decoder attended to later target tokens",
                       "the encoder attended to padding", "the cross-attention attended to padding",
@@ -120,7 +122,7 @@ Indices rows_of(const std::vector<Tokens>& lists, std::size_t T) {  // padded to
   return rows;
 }
 
-// The losses (B, T) of a batch that is computed with some of the faults.
+// The losses (B, T) of a batch that is computed with some of the mistakes.
 Array faulty_losses(const Model& model, const Problem& p, std::size_t T, std::size_t which) {
   const NoGrad no_grad;
   const auto has = [&](std::size_t fault) { return (which >> fault & 1) == 1; };
@@ -146,7 +148,7 @@ Array faulty_losses(const Model& model, const Problem& p, std::size_t T, std::si
   return cross_entropy(model.head(decoded), rows_of(outputs, T), options).value();
 }
 
-// The first of the fewest faults that explain the losses, if some do: "as if ...".
+// The smallest set of mistakes that explains the losses, as text: "as if ..."; "" if none does.
 std::string explanation(const Model& model, const Problem& p, const Array& losses) {
   std::string found;
   std::size_t fewest = faults.size() + 1;

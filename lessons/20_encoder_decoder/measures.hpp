@@ -132,8 +132,8 @@ std::vector<LengthRow> matches_by_length(const Models& models, const Data& data)
   return rows;
 }
 
-// How often the largest weight is on the letter that is copied, for the mean of the heads and for
-// the best head, which other sequences choose.
+// The fraction of outputs for which the largest weight is on the copied letter: for the mean of the
+// heads, and for the best head, which is chosen on other sequences.
 template <class Transformer>
 std::vector<double> aligned(const Transformer& model, const Data& data, std::int64_t task) {
   const std::vector<Pair> pairs = data.held_out(task, 0, 25), others = data.held_out(task, 50, 50);
@@ -146,8 +146,8 @@ std::vector<double> aligned(const Transformer& model, const Data& data, std::int
           aligned_fraction(pairs, attended(model, pairs, best))};
 }
 
-// How often a prediction changes if the letter of the largest weight is replaced, or the one that
-// is copied, or a random one.
+// The fraction of predictions that change if the source letter with the largest weight is replaced,
+// or the copied letter, or a random one.
 template <class Models>
 std::vector<InterventionRow> interventions(const Models& models, const Data& data) {
   std::vector<InterventionRow> rows = {

@@ -1,4 +1,4 @@
-// pictures.hpp: the tables and the picture of lengths of lesson 20.
+// pictures.hpp: the tables and the plot of lengths of lesson 20.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ inline std::string row_of_seed(std::size_t seed, const std::vector<std::vector<d
   return row.substr(0, row.find_last_not_of(' ') + 1);
 }
 
-// The exact match for sources of one length: a vector over the seeds for each task.
+// The exact match for sources of one length: for each task, a number for each seed.
 struct LengthRow {
   std::size_t length;
   std::vector<std::vector<double>> matches = {};
@@ -49,7 +49,7 @@ inline std::string table_of_lengths(const std::vector<LengthRow>& rows) {
   return table;
 }
 
-// Of the tasks' exact matches, means over the trained lengths and the seeds, the lowest.
+// The lowest exact match of the three tasks; each is a mean over the trained lengths and the seeds.
 inline double lowest_trained(const std::vector<LengthRow>& rows) {
   std::vector<std::vector<double>> of_task(3);
   for (const LengthRow& row : rows)
@@ -59,7 +59,7 @@ inline double lowest_trained(const std::vector<LengthRow>& rows) {
       {estimate(of_task[0]).mean, estimate(of_task[1]).mean, estimate(of_task[2]).mean});
 }
 
-// Draws the exact match by length, on grey bands for the lengths of the training.
+// Plots the exact match against the length, on grey bands for the lengths of the training.
 inline void draw_lengths(const std::vector<LengthRow>& rows) {
   Array points = zeros({rows.size(), 7});  // letters, then mean and standard error of each task
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -88,7 +88,8 @@ inline void draw_lengths(const std::vector<LengthRow>& rows) {
   picture_by_gnuplot("20_encoder_decoder", "lengths", script);
 }
 
-// The fraction of predictions that change, of each seed, for 'reverse' and for 'sort'.
+// The fraction of predictions that an intervention changes, for each seed, for 'reverse' and
+// 'sort'.
 struct InterventionRow {
   std::string name;
   std::vector<std::vector<double>> changed = {{}, {}};

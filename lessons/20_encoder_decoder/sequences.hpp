@@ -42,7 +42,7 @@ inline Pair pair_of(std::int64_t task, const Tokens& letters, Generator& g) {
   pair.source.push_back(stop);
   if (task == reverse) std::reverse(pair.target.begin(), pair.target.end());
   if (task != reverse) {
-    const std::set<std::int64_t> distinct(letters.begin(), letters.end());  // in order
+    const std::set<std::int64_t> distinct(letters.begin(), letters.end());  // in ascending order
     pair.target.assign(distinct.begin(), distinct.end());
   }
   if (task == shuffle) {
@@ -54,7 +54,7 @@ inline Pair pair_of(std::int64_t task, const Tokens& letters, Generator& g) {
   return pair;
 }
 
-// Whether the output is right: the target, or for shuffle any order of the same letters.
+// Whether the output is right: equal to the target or, for shuffle, any order of its letters.
 inline bool is_right(const Pair& pair, Tokens output) {
   Tokens target = pair.target;
   if (output.size() != target.size() || output.back() != stop) return false;
@@ -69,7 +69,7 @@ inline std::size_t longest_target(const std::vector<Pair>& pairs) {
   return T;
 }
 
-inline Tokens row_of(const Indices& tokens, std::size_t b) {  // of (B, T)
+inline Tokens row_of(const Indices& tokens, std::size_t b) {  // row b of (B, T)
   return Tokens(tokens.begin() + std::ptrdiff_t(b * tokens.shape(1)),
                 tokens.begin() + std::ptrdiff_t((b + 1) * tokens.shape(1)));
 }
@@ -104,7 +104,7 @@ inline bool is_copied(const Pair& pair, std::size_t t, std::size_t s) {
   return pair.source[0] == reverse ? s == n - t : pair.source[s] == pair.target[t];
 }
 
-// The numbers of letters: training has `shortest` to `longest` without `left_out`.
+// Lengths in letters: training has lengths from `shortest` to `longest` except `left_out`.
 inline const std::size_t shortest = 3, longest = std::size_t(in_brief(9, 6)),
                          left_out = std::size_t(in_brief(6, 5)), longest_tested = longest + 4;
 
@@ -114,7 +114,7 @@ class Data {
   Data() {
     Generator g(2026);
     for (std::size_t n = shortest; n <= longest_tested; ++n) {
-      std::vector<Tokens> letters;  // all different
+      std::vector<Tokens> letters;  // sequences, all different
       while (letters.size() < 100) {
         const Tokens drawn = draw_letters(g, n);
         if (held_out_letters_.insert(drawn).second) letters.push_back(drawn);
@@ -124,7 +124,7 @@ class Data {
     }
   }
 
-  // `count` held-out pairs of this task and length, from number `first` of 100.
+  // `count` held-out pairs of this task and length, beginning with index `first` of 100.
   std::vector<Pair> held_out_of_length(std::int64_t task, std::size_t n, std::size_t first,
                                        std::size_t count) const {
     first += 300 * (n - shortest) + 100 * std::size_t(task - reverse);
@@ -132,7 +132,7 @@ class Data {
     return {begin, begin + std::ptrdiff_t(count)};
   }
 
-  // The same for all lengths of the training.
+  // `count` held-out pairs of this task for each length of the training.
   std::vector<Pair> held_out(std::int64_t task, std::size_t first, std::size_t count) const {
     std::vector<Pair> pairs;
     for (std::size_t n = shortest; n <= longest; ++n) {
@@ -143,7 +143,7 @@ class Data {
     return pairs;
   }
 
-  // Those that choose the learning rates: all tasks, and none of the first 50 of a length.
+  // The pairs that choose the learning rates: all tasks, without the first 50 pairs of each length.
   std::vector<Pair> tuning_pairs() const {
     std::vector<Pair> pairs;
     for (const std::int64_t task : {reverse, sort, shuffle}) {

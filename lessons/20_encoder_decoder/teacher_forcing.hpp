@@ -10,7 +10,7 @@ namespace heed {
 
 using Tokens = std::vector<std::int64_t>;
 
-constexpr std::int64_t padding = 7, start = 4, stop = 9;  // the others are words
+constexpr std::int64_t padding = 7, start = 4, stop = 9;  // the other tokens are words
 constexpr std::size_t V = 12;                             // the number of tokens
 
 // An encoder-decoder with sinusoidal positions.

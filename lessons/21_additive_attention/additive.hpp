@@ -7,7 +7,7 @@
 
 namespace heed {
 
-// B lines; line b has lengths[b] positions, at least one, and padding follows.
+// The inputs for B lines; line b has lengths[b] positions, at least one, then padding.
 struct Inputs {
   Array s;        // (B, C): the decoder's state of each line
   Array H;        // (B, S, D): the encoder's states h_j
@@ -21,7 +21,7 @@ struct Attention {
 };
 
 struct Gradients {
-  Array s, H, W, U, v;  // of the shapes of the inputs
+  Array s, H, W, U, v;  // gradients, with the shapes of the inputs
 };
 
 // Gradients of zeros.

@@ -26,7 +26,7 @@ inline std::int64_t draw(Generator& g, std::int64_t low, std::int64_t high) {
   return g.randint(low, high + 1, {1})(0);
 }
 
-inline std::string ordinal(std::int64_t n) {  // "3rd"
+inline std::string ordinal(std::int64_t n) {  // such as "3rd"
   const bool teen = n >= 11 && n <= 13;
   const Names suffixes = {"th", "st", "nd", "rd"};
   return std::to_string(n) + suffixes[teen || n % 10 > 3 ? 0 : std::size_t(n % 10)];
@@ -88,7 +88,7 @@ inline std::string line_with(const Names& parts, std::size_t length, Generator& 
 }
 
 struct DateBatch {
-  Names lines, dates, times, target_texts;  // B texts each; times are empty if there are none
+  Names lines, dates, times, target_texts;  // B texts each; `times` is empty without times
   Indices inputs, targets;                  // (B, S) and (B, N): the tokens of both
 };
 
@@ -141,7 +141,7 @@ inline double fraction_right(const Indices& predicted, const DateBatch& batch) {
   return right / double(batch.target_texts.size());
 }
 
-// 200 lines with a held-out date, `more` characters longer than in training.
+// 200 lines with a held-out date, each `more` characters longer than in training.
 inline DateBatch test_lines(bool with_time, std::size_t more = 0, std::uint64_t seed = 2026) {
   Generator g(seed);
   const std::size_t B = std::size_t(in_brief(200, 50));

@@ -1,5 +1,5 @@
-// 21 both_paths: compares weights, context vectors and gradients with those of autograd, for
-// several sizes, and says which path of the gradient is missing.
+// Tests exercise 21 both_paths: compares weights, context vectors and gradients with those of
+// autograd, for several sizes, and says which path of the gradient is missing.
 
 #include <cmath>
 #include <limits>
@@ -113,7 +113,7 @@ void change_encoder_states(const Inputs& x) {
     }
 }
 
-// Padding of any numbers: the gradients of all parameters stay the same.
+// Fills the padding with any numbers: the gradients of all parameters must stay the same.
 void judge_padding(const Inputs& x) {
   Inputs other = x;
   for (std::size_t b = 0; b < x.H.shape(0); ++b)

@@ -1,4 +1,4 @@
-// pictures.hpp: the tables and pictures of lesson 21.
+// pictures.hpp: the tables and plots of lesson 21.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct StepsPoint {
   std::vector<double> accuracies;
 };
 
-// Draws accuracy against steps: a curve for each name, with and without a time.
+// Plots accuracy against steps: a curve for each name, with and without a time.
 inline void draw_steps(const std::string& lesson, std::vector<StepsPoint> points) {
   std::sort(points.begin(), points.end(),
             [](const StepsPoint& a, const StepsPoint& b) { return a.steps < b.steps; });
@@ -102,7 +102,7 @@ inline std::string weights_by_part(const Array& A, const DateBatch& batch) {
     const std::size_t date = batch.lines[b].find(batch.dates[b]),
                       time = batch.lines[b].find(batch.times[b]);
     for (std::size_t i = 0; i < 16; ++i) {
-      if (i == 10) continue;  // the T
+      if (i == 10) continue;  // index of the T in the ISO form
       for (std::size_t j = 0; j < A.shape(2); ++j) {
         if (j >= date && j < date + batch.dates[b].size()) sums[i > 10][0] += A(b, i, j);
         if (j >= time && j < time + batch.times[b].size()) sums[i > 10][1] += A(b, i, j);

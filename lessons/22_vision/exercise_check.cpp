@@ -1,6 +1,7 @@
-// 22 larger_images: checks every number of the patches of several images. The numbers of the images
-// are all different, so that a wrong number tells which pixel it comes from. Position encodings are
-// compared with weights of all old patches, max(0, 1 - distance) in rows and in columns.
+// Tests exercise 22 larger_images: compares every number of the patches of several images, which
+// are all different, so that a wrong number tells which pixel it comes from. Compares position
+// encodings with sums over all old patches, with the weights max(0, 1 - distance) in rows and in
+// columns.
 
 #include <algorithm>
 #include <cmath>
@@ -36,7 +37,7 @@ std::string element(std::string name, const std::vector<std::size_t>& index) {
   return name + ")";
 }
 
-// "images(0,1,2,3)" for a number of numbered_images.
+// "images(0,1,2,3)" for an element of numbered_images.
 std::string pixel_name(double value, const Sizes& n) {
   if (!(value >= 1 && value <= double(n.B * n.C * n.H * n.W)))
     return value == 0 ? "0: nothing was written here, but two pixels to another number"
@@ -47,7 +48,7 @@ std::string pixel_name(double value, const Sizes& n) {
 
 // Describes the first wrong number; "" if all are right. Walks over the patches in their order.
 std::string first_fault(const Array& patches, const Sizes& n) {
-  double position = 0;  // in the result
+  double position = 0;  // position in the result
   for (std::size_t b = 0; b < n.B; ++b)
     for (std::size_t top = 0; top < n.H; top += n.P)
       for (std::size_t left = 0; left < n.W; left += n.P)

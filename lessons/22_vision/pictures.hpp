@@ -1,4 +1,4 @@
-// pictures.hpp: the tables and pictures of lesson 22.
+// pictures.hpp: the tables and plots of lesson 22.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@ inline std::string panel(const std::string& name, const Array& image, const Arra
          "):3 with boxxyerror fs solid noborder fc rgb variable notitle\n";
 }
 
-// Draws the images number which[0], which[1], ... (columns) with the weights (B, N) of patches laid
-// over them (rows).
+// Plots the images with the indices which[0], which[1], ... (columns) with the weights (B, N) of
+// patches laid over them (rows).
 inline void draw_maps(const std::string& lesson, const Array& images,
                       const std::vector<std::size_t>& which, const std::vector<Array>& rows,
                       const Names& row_titles) {
@@ -64,7 +64,7 @@ inline void draw_patches(const std::string& lesson, const Array& image) {
     for (std::size_t x = 0; x < side; ++x) {
       box(1.5 + 0.5 * double(x) + 0.3 * double(x / P), 0.5 * double(y) + 0.3 * double(y / P), 0.25,
           image(y, x));
-      const double patch = 3.1 + 1.3 * double(y / P * grid + x / P);  // its place in the row
+      const double patch = 3.1 + 1.3 * double(y / P * grid + x / P);  // column in the row of tokens
       box(patch + 0.25 * double(x % P), 16.5 + 0.25 * double(y % P), 0.125, image(y, x));
     }
   const auto object = [&](double left, double top, double right, double bottom,
@@ -140,7 +140,7 @@ inline std::string line_of(const std::string& name, std::size_t parameters,
          pad_right(mean_and_error(all), 16) + mean_and_error(unseen);
 }
 
-// The differences of two curves after 4 patches, model by model.
+// For each model, the difference of two curves after 4 replaced patches.
 inline std::vector<double> differences(const DeletionCurve& a, const DeletionCurve& b) {
   std::vector<double> all = a.after(3);
   for (std::size_t m = 0; m < all.size(); ++m) all[m] -= b.after(3)[m];

@@ -15,13 +15,13 @@ inline const Names shapes = {"diamond", "cross", "up", "down"};
 // The lines of the four quarters of a shape: top left, top right, bottom left, bottom right.
 inline const Names quarters = {"/\\\\/", "\\//\\", "/\\/\\", "\\/\\/"};
 
-// Where a shape is: (row, column) is its top left patch, and each quarter has scale x scale
+// The position of a shape: (row, column) is its top left patch, and each quarter has scale x scale
 // patches.
 struct Place {
   std::size_t row, column, scale;
 };
 
-// A random place whose column is from first_column to last_column.
+// A random position whose column is from first_column to last_column.
 inline Place random_place(Generator& g, std::size_t first_column = 0,
                           std::size_t last_column = grid) {
   const auto draw = [&](std::size_t low, std::size_t high) {
@@ -51,7 +51,7 @@ inline void draw_shape(LabelledImages& p, std::size_t b, const Place& at) {
     }
 }
 
-// A batch of random shapes at random places whose column is at least first_column.
+// A batch of random shapes at random positions whose column is at least first_column.
 inline LabelledImages new_images(Generator& g, std::size_t B, std::size_t first_column = 0) {
   LabelledImages p{g.randn({B, 1, side, side}) * Real(noise), g.randint(0, 4, {B}), zeros({B, N})};
   for (std::size_t b = 0; b < B; ++b) draw_shape(p, b, random_place(g, first_column));

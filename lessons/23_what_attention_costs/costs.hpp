@@ -1,4 +1,4 @@
-// costs.hpp: measures time and bytes of attention, and prints and draws them, for lesson 23.
+// costs.hpp: measures time and bytes of attention, and prints and plots them, for lesson 23.
 #pragma once
 
 #include <time.h>  // clock_gettime
@@ -75,7 +75,7 @@ inline PowerLaw fitted(const std::vector<double>& n, const std::vector<double>& 
   return {std::exp(y_mean - xy / xx * x_mean), xy / xx};
 }
 
-// Time and memory at each length that the fit uses.
+// Prints time and memory at each length that the fit uses.
 inline std::string lengths_table(const Costs& costs) {
   std::string text = "     n       ms      MB";
   for (std::size_t i = 0; i + 1 < costs.n.size(); ++i)
@@ -85,7 +85,7 @@ inline std::string lengths_table(const Costs& costs) {
   return text;
 }
 
-// The table of these kinds: the slopes, what the fit predicts for the last length, and what
+// Prints the table of these kinds: the slopes, what the fit predicts for the last length, and what
 // was measured there.
 inline std::string table_of(const std::vector<Costs>& kinds) {
   const std::string last = grouped(kinds[0].n.back());
@@ -126,7 +126,7 @@ inline std::string table_of(const std::vector<Operation>& operations, double n) 
   return text;
 }
 
-// Time and bytes against n, side by side, with logarithmic axes.
+// Plots time and bytes against n, side by side, with logarithmic axes.
 inline void draw_costs(const std::string& lesson, const std::vector<Costs>& kinds) {
   const Names colors = {"#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00"};
   std::string data, panels[2];
@@ -153,8 +153,8 @@ inline void draw_costs(const std::string& lesson, const std::vector<Costs>& kind
                          "\nunset multiplot");
 }
 
-// The tiles of online softmax: 4 blocks of queries, 6 blocks of keys. The third block of queries
-// is at its fourth tile.
+// Draws the tiles of online softmax: 4 blocks of queries, 6 blocks of keys. The third block of
+// queries is at its fourth tile.
 inline void draw_tiles(const std::string& lesson) {
   std::string script =
       "unset border\nunset tics\nunset grid\nunset key\nset xrange [-3.2:12]\nset yrange "

@@ -1,5 +1,5 @@
-// 23 online_softmax: after each block, compares maximum, sum and output with those of all keys so
-// far, computed at once in double.
+// Tests exercise 23 online_softmax: after each block, compares maximum, sum and output with those
+// of all keys so far, computed at once in double.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 
 const Real masked = -std::numeric_limits<Real>::infinity();
 
-// The scores and values of all keys, and how many keys each block has.
+// The scores and values of all keys, and the number of keys of each block.
 struct Keys {
   Array scores, values;  // (S), (S, d_v)
   std::vector<std::size_t> blocks;
@@ -40,7 +40,7 @@ Array expected_row(const Keys& keys, std::size_t count) {
   return row;
 }
 
-// Whether a number of the row is right, up to rounding errors. NaN never is.
+// Whether a number of the row is right, up to rounding errors. NaN is always wrong.
 bool agree(double got, double expected) {
   if (std::isinf(expected)) return got == expected;
   return std::abs(got - expected) <= 2e-5 * std::max(1.0, std::abs(expected));

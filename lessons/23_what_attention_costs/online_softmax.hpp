@@ -1,4 +1,4 @@
-// online_softmax.hpp: the row of exercise 23.
+// online_softmax.hpp: the running maximum, sum and output of exercise 23.
 #pragma once
 
 #include <limits>
@@ -7,11 +7,11 @@
 
 namespace heed {
 
-// What online softmax keeps of the keys that one query has read.
+// What online softmax stores for one query about the keys read so far.
 struct Row {
   explicit Row(std::size_t width) : output(zeros({width})) {}
   Real maximum = -std::numeric_limits<Real>::infinity();  // the largest score
-  Real sum = 0;                                           // of exp(score - maximum)
+  Real sum = 0;                                           // sum of exp(score - maximum)
   Array output;  // (width): the sum of exp(score - maximum) * value
 };
 

@@ -1,4 +1,4 @@
-// recall.hpp: the sequences of associative recall, and the table and pictures of its results, for
+// recall.hpp: the sequences of associative recall, and the table and plots of its results, for
 // lesson 23.
 #pragma once
 
@@ -37,7 +37,7 @@ struct RecallScore {
 };
 using Scores = std::vector<RecallScore>;  // one for each seed
 
-// On 4,096 questions.
+// Measures a model on 4,096 questions.
 template <class Model>
 RecallScore score(const Model& model, std::size_t n, std::uint64_t sequences) {
   const NoGrad no_grad;
@@ -65,7 +65,7 @@ struct RecallRow {
   }
 };
 
-// How much larger the accuracy of b is than that of a, seed by seed.
+// The difference of the accuracies of b and a, for each seed.
 inline Estimate paired_change(const RecallRow& a, const RecallRow& b, std::size_t length) {
   std::vector<double> changes;
   for (std::size_t i = 0; i < a.scores[length].size(); ++i)
@@ -87,7 +87,7 @@ inline double largest_over_bound(const RecallRow& row, const std::vector<std::si
   return largest;
 }
 
-// The mean over the seeds at each length, and below it its standard error.
+// Prints the mean over the seeds at each length, and below it its standard error.
 inline std::string lines_of(const std::string& name, const RecallRow& row,
                             double RecallScore::*measure) {
   std::string means = "\n" + pad_right(name, 28), errors = "\n" + pad_right("", 28);
@@ -114,7 +114,7 @@ inline std::string table_of(const std::vector<RecallRow>& rows,
   return text + bound;
 }
 
-// Accuracy against n.
+// Plots accuracy against n.
 inline void draw_accuracy(const std::string& lesson, const std::vector<RecallRow>& rows,
                           const std::vector<std::size_t>& lengths) {
   std::vector<Series> curves;
@@ -142,8 +142,8 @@ inline Indices sorted_by_largest(const Indices& key, const Tensor& features) {
   return sorted;
 }
 
-// The attention weights (n, n) of a model with softmax and of one with linear attention, for the
-// same kind of sequence. phi(keys) are the features.
+// Plots the attention weights (n, n) of a model with softmax and of one with linear attention, for
+// the same kind of sequence. phi(keys) are the features.
 template <class Model>
 void draw_weights(const std::string& lesson, const std::vector<Model>& models,
                   const std::function<Tensor(const Tensor&)>& phi) {

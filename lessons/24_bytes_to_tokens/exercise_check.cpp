@@ -1,4 +1,4 @@
-// 24 encode: words and merges that show each mistake, and random words.
+// Tests exercise 24 encode with words and merges that show each mistake, and with random words.
 
 #include <map>
 
@@ -54,7 +54,7 @@ std::string list_of(const BytePairs& tokens) {
   return names.empty() ? "no merge" : joined(names, ", ");
 }
 
-// The rule as it is stated: the earliest merge that applies, until none applies.
+// Encodes by the rule of the exercise: the earliest merge that applies, until none applies.
 Ids expected_ids(const std::vector<Merge>& merges, const std::string& word) {
   Ids ids = bytes_of(word);
   while (true) {

@@ -41,7 +41,7 @@ inline double nats_of(const nn::Gpt& gpt, const Vocabulary& vocabulary, const st
             context = vocabulary.encode(before.substr(before.size() - 1000));
   Ids ids(context.end() - half, context.end());
   ids.insert(ids.end(), tested.begin(), tested.end());
-  const std::size_t windows = (ids.size() - 1) / half;  // T / 2 tokens apart
+  const std::size_t windows = (ids.size() - 1) / half;  // they begin T / 2 tokens apart
   Batch batch{indices({windows, T}), indices({windows, T})};
   batch.inputs.fill(0), batch.targets.fill(CrossEntropyOptions().ignore_index);
   for (std::size_t w = 0; w < windows; ++w)

@@ -1,4 +1,4 @@
-// pictures.hpp: tokens as text, and the tables and pictures of lesson 24.
+// pictures.hpp: tokens as text, and the tables and plots of lesson 24.
 #pragma once
 
 #include "estimate.hpp"
@@ -46,7 +46,7 @@ inline void print_lines(const Names& lines) {
   print_text("\n" + joined(lines, "\n") + "\n", true, SourceLocation::current());
 }
 
-// The last merge, its count, and the chunks after it.
+// A line of text: the last merge, its count, and the chunks after it.
 inline std::string merge_line(const std::vector<BytePairs::Merge>& merges, std::int64_t count,
                               const std::vector<Ids>& chunks) {
   const BytePairs known(merges);
@@ -61,7 +61,7 @@ inline std::string merge_line(const std::vector<BytePairs::Merge>& merges, std::
          pad_left(std::to_string(count), 5) + "   " + after;
 }
 
-// Each text with its numbers of characters, bytes and tokens.
+// Prints how many characters, bytes and tokens each text has.
 inline void print_lengths(const BytePairs& tokens,
                           const std::vector<std::pair<std::string, std::string>>& texts) {
   Names lines = {"text                      characters    bytes   tokens"};
@@ -72,7 +72,7 @@ inline void print_lengths(const BytePairs& tokens,
   print_lines(lines);
 }
 
-// Tokens per character of a vocabulary of V tokens.
+// Plots the tokens per character of a vocabulary of V tokens.
 struct Size {
   double V, training, held_out;
 };
@@ -108,13 +108,13 @@ inline void picture_of_sizes(const std::string& lesson, const std::vector<Size>&
           decimal(bound.training, 6) + " dashtype 2 lw 2 lc rgb '#666666' notitle");
 }
 
-// "1.80 +- 0.01"
+// A mean and its standard error: "1.80 +- 0.01".
 inline std::string mean_and_error(const std::vector<double>& x, int decimals) {
   const Estimate e = estimate(x);
   return decimal(e.mean, decimals) + " +- " + decimal(e.standard_error, decimals);
 }
 
-// One row for each kind of tokens.
+// Prints one row for each kind of token.
 template <class Result>
 std::string table_of(const std::vector<Result>& results) {
   using Run = std::decay_t<decltype(results[0].runs[0])>;
@@ -130,7 +130,7 @@ std::string table_of(const std::vector<Result>& results) {
   return table;
 }
 
-// Bits per character against FLOPs, for each kind of tokens.
+// Plots bits per character against FLOPs, for each kind of token.
 template <class Results>
 void picture_of_compute(const std::string& lesson, const Results& results) {
   const Names colours = {"#0072B2", "#D55E00", "#009E73"};

@@ -1,6 +1,6 @@
-// 25 rope_cache: compares each output with the engine's attention over the window of the token. A
-// wrong output is compared with the outputs of known faults, so that the message can name the
-// fault.
+// Tests exercise 25 rope_cache: compares each output with the engine's attention over the window of
+// the token. A wrong output is compared with the outputs of known faults, so that the message can
+// name the fault.
 
 #include <cmath>
 
@@ -16,7 +16,7 @@ Array next_output(const Array& q, const Array& k, const Array& v, Cache& cache);
 
 namespace {
 
-std::vector<std::size_t> positions;  // of the calls of `rotated`
+std::vector<std::size_t> positions;  // the positions in calls of `rotated`
 
 Array rotate(const Array& x, std::size_t position) {
   const Tensor one_row(Array(xt::view(x, xt::newaxis(), xt::all())));  // (1, D)
@@ -74,7 +74,7 @@ Array expected_outputs(const Sequence& s, std::size_t capacity) {
       .value();
 }
 
-// A fault that readers make.
+// A mistake that readers make.
 enum class Fault {
   handed_out,  // no rotation, and the cache keeps all tokens
   no_rotation,
@@ -90,7 +90,7 @@ enum class Fault {
   one_too_few
 };
 
-// The outputs (N, D) with this fault.
+// The outputs (N, D) with this mistake.
 Array outputs_with(Fault fault, const Sequence& s, std::size_t capacity) {
   Array outputs = zeros(shape_of(s.q));
   std::vector<Array> keys, values;
@@ -124,7 +124,7 @@ bool close(const Array& a, const Array& b) {
   return true;
 }
 
-// What to change if the outputs are those of a known fault; "" if they are not.
+// What to change if the outputs are those of a known mistake; "" if they are not.
 std::string advice(const Array& got, const Sequence& s, std::size_t capacity) {
   const std::pair<Fault, const char*> known[] = {
       {Fault::no_rotation,
@@ -184,7 +184,7 @@ struct Run {
   explicit Run(const Sequence& s, std::size_t capacity)
       : sequence(s), cache{capacity}, outputs(zeros(shape_of(s.q))) {}
 
-  // Appends token t. Returns false if the output has a wrong shape.
+  // Appends token t. Returns false if the output has the wrong shape.
   bool append(std::size_t t) {
     const std::size_t D = sequence.q.shape(1);
     const Array output =
@@ -198,7 +198,7 @@ struct Run {
     xt::view(outputs, t) = output;
     return true;
   }
-  // `otherwise` is the advice if the fault is not a known one.
+  // `otherwise` is the advice if the mistake is not a known one.
   void judge(const std::string& what, const std::string& otherwise = "") {
     const Array expected = expected_outputs(sequence, cache.capacity);
     if (fault.empty()) fault = first_difference(outputs, expected);

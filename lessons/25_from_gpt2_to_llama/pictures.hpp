@@ -1,4 +1,4 @@
-// pictures.hpp: times, tables and pictures of lesson 25.
+// pictures.hpp: times, tables and plots of lesson 25.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ inline void claim_fall(const std::string& what, const std::vector<double>& from,
         decimal(e.mean, 4) + " +- " + decimal(e.standard_error, 4), location);
 }
 
-// Rotated queries and keys, and their dot products: rows (5, 5).
+// Plots rotated queries and keys, and their dot products: rows (5, 5).
 inline void show_rotations(const Array& rows, const Names& names) {
   TableOptions options{
       "q = (1, 0) at t and k = (1, 1) at s", names, {"R_t q", "", "R_s k", "", "dot product"}};
@@ -48,7 +48,7 @@ inline void show_rotations(const Array& rows, const Names& names) {
   show(rows, options);
 }
 
-// Prints the numbers of a KV cache per token, for 4, 2 and 1 heads of keys and values.
+// Prints how many numbers a KV cache stores per token, for 4, 2 and 1 heads of keys and values.
 inline void show_cache(const std::vector<std::size_t>& numbers) {
   print_text("\nH_kv                 4    2    1\nnumbers per token  " +
                  std::to_string(numbers[0]) + pad_left(std::to_string(numbers[1]), 5) +
@@ -63,7 +63,7 @@ inline void picture_of_scores(const Array& added, const Array& rotated) {
           {"a random vector added for each position", "rotated"}, options, 2);
 }
 
-// A model of the table, with its losses for each seed.
+// A row of the table: a model and its losses, one for each seed.
 struct Row {
   std::string name;
   std::size_t parameters;
@@ -94,7 +94,7 @@ inline std::string table_of_rows(const std::vector<Row>& rows) {
   return text;
 }
 
-// A line for each of the five changes: the differences of the seeds and their mean.
+// Plots a line for each of the five changes: the differences of the seeds and their mean.
 inline void picture_of_changes(const std::vector<Row>& rows) {
   Array points = zeros({25, 2}), means = zeros({5, 3});
   std::string tics;

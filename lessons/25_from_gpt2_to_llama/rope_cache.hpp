@@ -11,7 +11,7 @@ namespace heed {
 struct Cache {
   std::size_t capacity;            // the cache keeps at most this many tokens
   std::vector<Array> keys = {};    // rotated keys, each (D)
-  std::vector<Array> values = {};  // each (D)
+  std::vector<Array> values = {};  // values, each (D)
   std::size_t position = 0;        // the position of the next token: 0, 1, 2, ...
 };
 

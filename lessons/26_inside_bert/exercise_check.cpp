@@ -1,4 +1,5 @@
-// 26 word_pieces: words and vocabularies that show each mistake, and random words.
+// Tests exercise 26 word_pieces with words and vocabularies that show each mistake, and with random
+// words.
 
 #include <set>
 

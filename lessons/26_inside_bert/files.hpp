@@ -1,4 +1,4 @@
-// files.hpp: the vocabulary of a small BERT, and its three files, for lesson 26.
+// files.hpp: the vocabulary and the three files of a small BERT, for lesson 26.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// measures.hpp: predictions and attention weights of a BERT at [MASK], and the pictures and tables
-// of lesson 26.
+// measures.hpp: predictions and attention weights of a BERT at [MASK], and the plots and tables of
+// lesson 26.
 #pragma once
 
 #include <algorithm>
@@ -99,7 +99,7 @@ inline void quote_predictions(const nn::Gpt& gpt, const WordPiece& pieces,
 
 struct NamedLosses {
   std::string name;
-  std::vector<double> losses;  // of three seeds
+  std::vector<double> losses;  // losses of three seeds
 };
 inline void show_warm_up(const std::vector<NamedLosses>& rows) {
   std::string text;
@@ -112,7 +112,7 @@ inline void show_warm_up(const std::vector<NamedLosses>& rows) {
   quote(text);
 }
 
-// What was found in one model: the head with the largest weight from [MASK] to the object, this
+// The results for one model: the head with the largest weight from [MASK] to the object, this
 // weight and the accuracy on held-out sentences, and the accuracy without each head.
 struct HeadRow {
   HeadIndex head;
@@ -138,7 +138,7 @@ inline void show_rows(const std::vector<HeadRow>& rows) {
         " of " + std::to_string(rows.size()));
 }
 
-// Draws the weights of a head for the door sentence. Returns that from [MASK] to 'door'.
+// Plots a head's attention weights for the door sentence. Returns the weight from [MASK] to 'door'.
 inline double picture_of_head(const nn::Gpt& gpt, HeadIndex at, const WordPiece& pieces) {
   const Indices ids = ids_of(pieces, {text_of(with_blank(door_sentence(), Part::pronoun))});
   Names tokens;

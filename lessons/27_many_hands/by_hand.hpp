@@ -45,14 +45,14 @@ inline Array gradient_of(const Array& x, const Array& y, const Array& W) {
   return w.grad();
 }
 
-// Rows `begin` to `end` - 1.
+// Rows `begin` to `end` - 1 of x.
 inline Array rows(const Array& x, std::size_t begin, std::size_t end) {
   return xt::view(x, xt::range(begin, end));
 }
 
 using Arrays = std::vector<Array>;
 
-// The gradients of 8 shards, made up: products of random numbers.
+// Made-up gradients of 8 shards: products of random numbers.
 inline Arrays random_gradients() {
   Generator g(8);
   Arrays x;

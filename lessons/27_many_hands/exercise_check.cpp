@@ -1,4 +1,4 @@
-// 27 ring: compares the result of each rank with the sum, added in the order of the ring.
+// Tests exercise 27 ring: compares the result of each rank with the sum in the order of the ring.
 
 #include "exercise.hpp"
 
@@ -14,7 +14,7 @@ std::vector<Array> random_arrays(std::size_t P, std::size_t n, Generator& g) {
   return x;
 }
 
-// Chunk c begins at rank c, and each of the next ranks adds its own.
+// The expected result: chunk c begins at rank c, and each of the next ranks adds its own.
 Array expected_sum(const std::vector<Array>& x) {
   const std::size_t P = x.size(), n = x[0].size();
   Array sum = zeros({n});

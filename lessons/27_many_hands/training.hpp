@@ -36,8 +36,8 @@ inline TrainOptions tiny_run(std::size_t shards) {
 }
 
 struct Trained {
-  Array weights;  // of the token embedding (V, C)
-  Series losses;  // the training losses
+  Array weights;  // final token embedding (V, C)
+  Series losses;  // training losses
   double loss() const { return losses.y.back(); }
 };
 

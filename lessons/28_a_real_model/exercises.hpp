@@ -47,7 +47,7 @@ Function* yours_or_ours(const std::string& name, const std::string& exercise, Fu
   return is_right ? yours : ours;
 }
 
-// A row of token 1 leaks from token 3 if that token is 2; no other row leaks.
+// A model with one leak: logits of row 1 depend on whether token 3 is 2.
 inline Array leak_test(decltype(&::first_leak) find) {
   const Model model = [](const Indices& tokens) {
     Array logits = zeros({6, 3});

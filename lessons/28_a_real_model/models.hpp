@@ -1,5 +1,5 @@
-// models.hpp: reads the models of lesson 28 and their merges, lets them write, and draws the
-// picture.
+// models.hpp: reads the models of lesson 28 and their merges, samples texts from them, and plots
+// attention weights.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace heed {
 
 // The byte-pair encoding of a vocabulary, with token ids as in exercise 24.
 struct BytePairMerges {
-  std::vector<std::int64_t> id_of_byte;  // for each byte 0 to 255
+  std::vector<std::int64_t> id_of_byte;  // token id of each byte, 0 to 255
   std::vector<Merge> merges;             // merges[m] makes the token 256 + m
 };
 
@@ -28,7 +28,7 @@ struct BytePairMerges {
 // bytes in this order, and merges.txt has a line "left right" for each merge.
 inline BytePairMerges merges_of_gpt2(const std::string& merges_txt) {
   BytePairMerges result{std::vector<std::int64_t>(256), {}};
-  std::map<std::string, std::int64_t> id_of;  // of each token, as it is written
+  std::map<std::string, std::int64_t> id_of;  // id of each token, by its text in the file
   const auto add_bytes = [&](bool printable) {
     for (std::uint32_t byte = 0, other = 256; byte < 256; ++byte) {
       const bool itself = (byte > 32 && byte < 127) || (byte > 160 && byte != 173);
@@ -95,7 +95,7 @@ inline nn::Gpt read_llama2c(const std::string& path) {
   Parameters parameters;
   Generator g(1);
   nn::Gpt model(Scope(parameters, g), c);
-  const auto read = [&](auto part, std::size_t rows) {  // of all blocks
+  const auto read = [&](auto part, std::size_t rows) {  // reads a parameter of all blocks
     for (const nn::Block& block : model.blocks) read_floats(in, part(block), rows);
   };
   read_floats(in, model.token.weight, c.vocab_size);
@@ -120,12 +120,12 @@ inline nn::Gpt read_llama2c(const std::string& path) {
   return model;
 }
 
-// Models with the same tokens: five seeds of ours, or one that was trained elsewhere.
+// Models with the same tokens: five of our own (seeds 1 to 5), or one that was trained elsewhere.
 struct Models {
   std::vector<nn::Gpt> models;
-  std::int64_t first_token;  // with which a text begins
-  std::string text;          // which none of them was trained on
-  Ids ids;                   // its token ids, by the model's own tokenizer
+  std::int64_t first_token;  // the token before a text
+  std::string text;          // a text on which none of them was trained
+  Ids ids;                   // token ids of `text`, by the models' tokenizer
   BytePairMerges pairs;      // no merges if the model has no byte pairs
   const nn::GptConfig& config() const { return models[0].config; }
   std::size_t window() const { return std::min<std::size_t>(64, config().block_size); }
@@ -155,7 +155,7 @@ inline std::string sizes_of(const nn::GptConfig& c) {
          ", " + grouped(double(c.vocab_size)) + " tokens";
 }
 
-// x (B, T / 2) twice: (B, T).
+// The tokens x (B, T / 2), repeated: (B, T).
 inline Indices twice(const Indices& x) { return xt::concatenate(xt::xtuple(x, x), 1); }
 
 inline Indices random_tokens(const Models& all, std::uint64_t seed) {  // (16, T / 2)
@@ -202,14 +202,14 @@ inline Head best_of(const Array& scores) {  // (L, H)
   return {best / scores.shape(1), best % scores.shape(1)};
 }
 
-// The attention weights (T, T) of a perfect induction head on T / 2 tokens, twice.
+// The attention weights (T, T) of a perfect induction head on T / 2 tokens, repeated.
 inline Array perfect_induction(std::size_t T) {
   Array weights = zeros({T, T});
   for (std::size_t t = 0; t < T; ++t) weights(t, t < T / 2 ? 0 : t - T / 2 + 1) = 1;
   return weights;
 }
 
-// Draws what which_heads_repeat returns.
+// Plots the attention weights that which_heads_repeat returns.
 inline void draw(const std::vector<Array>& maps) {
   picture("28_a_real_model", "heads", maps,
           {"a perfect induction head", "best induction score", "best previous-token score"},

@@ -157,7 +157,7 @@ void show_bank_losses(int lesson, const std::vector<BankWeights>& own, SourceLoc
       "\n                                  mean  at the 'bank'   longer\n"
       "next word after 'bank'            loss  first   second   texts   lesson\n",
       /*hides_call=*/false, location);
-  std::size_t count = 0;  // of the rows up to this lesson
+  std::size_t count = 0;  // rows of lessons up to this one
   for (const Row& row : rows()) count += row.lesson <= lesson ? 1 : 0;
   for (std::size_t r = 0; r < count; ++r) {
     const Row& row = rows()[r];

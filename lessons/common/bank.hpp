@@ -9,7 +9,7 @@ namespace heed {
 
 // A text in which 'bank' stands twice: after 'river' it floods, after 'money' it lends.
 struct BankText {
-  Names words;                       // N tokens
+  Names words;                       // the text's N tokens
   Array X;                           // (N, 2): how much a word has to do with water and with money
   std::vector<std::size_t> banks;    // the positions of 'bank'
   std::vector<std::size_t> targets;  // the component of X that the next word has: 0 floods, 1 lends
@@ -37,7 +37,7 @@ double bank_loss(const BankWeights& weights_of, const std::vector<BankText>& tex
                  double factor = 8);
 
 // The output (2) at the second 'bank' of the first text, which is the weighted sum of X there: the
-// text's later topic is money. Also for a row of the table below.
+// text's later topic is money. Used for a row of the table below, too.
 Array bank_output(const BankWeights& weights_of);
 Array bank_output(const std::string& row);
 

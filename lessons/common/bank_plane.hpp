@@ -1,4 +1,5 @@
-// bank_plane.hpp: the plane of water and money, with the outputs at the second 'bank'.
+// bank_plane.hpp: plots the bank texts and outputs at the second 'bank' in the plane of water and
+// money.
 #pragma once
 
 #include <cmath>
@@ -42,7 +43,7 @@ inline std::string lines_of_equal_loss() {
   return script;
 }
 
-// Draws the embeddings of the bank texts, the lines of equal loss, and the outputs of several
+// Plots the embeddings of the bank texts, the lines of equal loss, and the outputs of several
 // methods at the second 'bank' in their order: arrows lead to the last one, the lesson's own.
 inline void draw_bank_plane(const std::string& lesson, const std::vector<BankDot>& dots) {
   const std::string grey = "tc rgb '#555555'";
@@ -66,7 +67,7 @@ inline void draw_bank_plane(const std::string& lesson, const std::vector<BankDot
       text_at(0.46, 0.5, "bank", "right " + grey) +
       text_at(0.03, -0.05, "the, and, a, floods, lends", "left " + grey);
   Array points = zeros({dots.size(), 2});
-  std::vector<double> heights;  // of the labels
+  std::vector<double> heights;  // heights of the labels
   for (std::size_t i = 0; i < dots.size(); ++i) {
     const double x = dots[i].output(0), y = dots[i].output(1);
     xt::view(points, i) = dots[i].output;

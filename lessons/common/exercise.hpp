@@ -1,4 +1,5 @@
-// exercise.hpp: checks of an exercise: the expected result, the reader's result, and the verdict.
+// exercise.hpp: compares the result of an exercise with the expected result, and prints the
+// verdict.
 #pragma once
 
 #include "lesson.hpp"

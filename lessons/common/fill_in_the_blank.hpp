@@ -15,7 +15,7 @@ enum class Part { subject, verb, object, pronoun, ending };
 // Nouns with the same ending, which no other noun and no person has: doors and gates open.
 struct Kind {
   Names singular, plural;  // "door", ... and "doors", ...
-  std::string ending;      // "opened"
+  std::string ending;      // such as "opened"
 };
 const std::vector<Kind>& kinds();
 const Names& subjects();         // "i", "you", "he", ...
@@ -24,7 +24,7 @@ const Names& subject_endings();  // "sneezed", ...: the endings of people
 struct Sentence {
   Names words;
   std::vector<std::size_t> positions;  // the index of the word at which each of its five parts is
-  std::size_t kind;                    // the index of its object's kind in kinds()
+  std::size_t kind;                    // the index of the object's kind in kinds()
   bool plural;                         // whether the object is plural
   bool of_object;                      // whether the pronoun refers to the object, not the subject
 
@@ -32,7 +32,7 @@ struct Sentence {
   const std::string& word(Part part) const { return words[position(part)]; }
 };
 std::string text_of(const Names& words);                              // separated by spaces
-std::vector<Names> texts_of(const std::vector<Sentence>& sentences);  // the words of each
+std::vector<Names> texts_of(const std::vector<Sentence>& sentences);  // the words of each sentence
 Names with_blank(const Sentence& sentence, Part blank);               // replaces the part by [MASK]
 
 // Whether the sentence follows the grammar with this word as the given part.
@@ -51,11 +51,12 @@ enum class Extra { none, before, after };
 enum class From { training, held_out };
 std::vector<Sentence> draw_sentences(Generator& generator, std::size_t count, From from,
                                      Extra extra = Extra::none);
-// The first `count` held-out sentences, with and without such a word, for which `wanted` is true:
+// The first `count` held-out sentences, with and without an added word, for which `wanted` is true:
 // drawn with replacement, so a sentence can occur several times.
 std::vector<Sentence> held_out_sentences(std::size_t count,
                                          const std::function<bool(const Sentence&)>& wanted);
-// Each held-out combination for which `wanted` is true, once: none, before and after take turns.
+// Each held-out combination for which `wanted` is true, once: without an added word, with one
+// before and with one after, in turn.
 std::vector<Sentence> held_out_once(const std::function<bool(const Sentence&)>& wanted);
 // The first `count` training sentences whose pronoun refers to the object.
 std::vector<Sentence> training_sentences_about_objects(std::size_t count);

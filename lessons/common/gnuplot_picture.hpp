@@ -1,4 +1,4 @@
-// gnuplot_picture.hpp: pictures of lessons that need a gnuplot script of their own.
+// gnuplot_picture.hpp: plots of lessons that need a gnuplot script of their own.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ inline std::string gnuplot_block(const std::string& name, const Array& x) {
   return text + "END\n";
 }
 
-// Draws the file runs/lessons/LESSON/NAME.svg with gnuplot, on a white background of 900 x 540
+// Plots to the file runs/lessons/LESSON/NAME.svg with gnuplot, on a white background of 900 x 540
 // pixels, and prints its name.
 inline void picture_by_gnuplot(const std::string& lesson, const std::string& name,
                                const std::string& script) {

@@ -1,4 +1,5 @@
-// head_pictures.hpp: the tokens of a text and one head's weights, for attention maps.
+// head_pictures.hpp: plots of one head's attention weights: the tokens of a text, and masked
+// weights.
 #pragma once
 
 #include <algorithm>

@@ -77,7 +77,7 @@ std::vector<fs::path> exercises_of(const std::string& lesson) {
   return files;
 }
 
-// What the first line of an exercise says: "// 04b attention_end_to_end: one causal head".
+// Parses the first line of an exercise: "// 04b attention_end_to_end: one causal head".
 struct ExerciseLine {
   std::string number, about;  // "4b", "one causal head"
 };
@@ -90,7 +90,7 @@ ExerciseLine exercise_line(const fs::path& file) {
   return {line.substr(first, line.find(' ', first) - first), line.substr(line.find(": ") + 2)};
 }
 
-// The file, what the exercise is about, and how to check it.
+// An exercise as text: its file, its subject, and the command that checks it.
 std::string exercise_text(const std::string& lesson, const fs::path& file) {
   const auto [number, about] = exercise_line(file);
   return "\nExercise " + number + ", lessons/" + lesson + "/" + file.filename().string() + ":\n" +
@@ -318,10 +318,10 @@ void check(const std::string& what, const Array& a, const Array& b, double toler
                 decimal(right, 10) + ", more than " + scientific(tolerance, 0) + " apart");
   }
   std::ostringstream within;
-  if (tolerance > 1e-5) within << " (within " << tolerance << ")";  // larger than that of most
+  if (tolerance > 1e-5) within << " (within " << tolerance << ")";  // the largest excess so far
   const std::string same = what + within.str();
   Json::Object fields = {{"text", "same: " + same}};
-  if (within.str().empty()) fields["tolerance"] = tolerance;  // otherwise the text has it
+  if (within.str().empty()) fields["tolerance"] = tolerance;  // otherwise the text contains it
   if (current_lesson)
     emit_same(same, location, fields);
   else

@@ -124,8 +124,8 @@ void check(const std::string& what, const Tensor& a, const Tensor& b, double tol
 void claim(const std::string& what, bool holds, const std::string& measured,
            SourceLocation location = SourceLocation::current());
 
-// The same, but prints "guards: what": a threshold that was set after the result was known, so that
-// a later change of the code is noticed. It is no evidence; what a proof or a bound says is a
+// Like claim(), but prints "guards: what": a threshold that was set after the result was known, so
+// that a later change of the code is noticed. It is no evidence; what a proof or a bound says is a
 // claim.
 void guard(const std::string& what, bool holds, const std::string& measured,
            SourceLocation location = SourceLocation::current());
@@ -152,7 +152,7 @@ void picture(const std::string& lesson, const std::string& name, const Tensor& x
              const HeatmapOptions& options = {},
              SourceLocation location = SourceLocation::current());
 
-// The same for a matrix that is a result of training.
+// Like heatmap() above, for a matrix that is a result of training.
 void picture_trained(const std::string& lesson, const std::string& name, const Array& x,
                      const HeatmapOptions& options = {},
                      SourceLocation location = SourceLocation::current());

@@ -1,4 +1,4 @@
-// lesson_text.cpp: the prose of a lesson, which stands in the file lesson.md of its folder.
+// lesson_text.cpp: reads the prose of a lesson (lesson.md), and formats it for a terminal.
 
 #include "lesson_text.hpp"
 
@@ -133,7 +133,7 @@ std::string LessonText::with_values(const std::string& part, const Values& value
 
 namespace {
 
-// Without the asterisks around emphasised words, outside of `code`.
+// Removes the asterisks around emphasised words, outside of `code`.
 std::string without_emphasis(const std::string& text) {
   std::string result;
   bool in_code = false;
@@ -146,7 +146,7 @@ std::string without_emphasis(const std::string& text) {
   return result;
 }
 
-// "[the map](README.md)" becomes "the map".
+// Replaces links by their text: "[the map](README.md)" becomes "the map".
 std::string without_links(const std::string& text) {
   std::string result = text;
   for (std::size_t middle = 0; (middle = result.find("](", middle)) != result.npos;) {
@@ -159,7 +159,7 @@ std::string without_links(const std::string& text) {
   return result;
 }
 
-// The words in lines of at most `width` columns, the first behind `start`, the others indented.
+// Wraps the words at `width` columns; the first line begins with `start`, the others are indented.
 std::string wrapped(const std::string& text, const std::string& start, std::size_t width) {
   std::string result, line = start;
   bool is_empty = true;
@@ -175,7 +175,7 @@ std::string wrapped(const std::string& text, const std::string& start, std::size
   return result + line + "\n";
 }
 
-// The part of a line before the text of a list item, such as "- ", "  - " or "2. "; otherwise "".
+// The marker of a list item with its indentation, such as "- ", "  - " or "2. "; otherwise "".
 std::string item_start(const std::string& line) {
   const std::size_t mark = line.find_first_not_of(' ');
   if (mark == line.npos) return "";

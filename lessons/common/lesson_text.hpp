@@ -1,4 +1,4 @@
-// lesson_text.hpp: the prose of a lesson, which stands in the file lesson.md of its folder.
+// lesson_text.hpp: reads the prose of a lesson (lesson.md), and formats it for a terminal.
 #pragma once
 
 #include <cstddef>

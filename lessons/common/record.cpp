@@ -1,4 +1,4 @@
-// record.cpp: records for `heed book`.
+// record.cpp: prints what a call in a lesson shows, as text or as a record for `heed book`.
 
 #include "record.hpp"
 
@@ -15,7 +15,7 @@ namespace heed {
 
 namespace {
 
-std::size_t open_width = 0;  // the width of the line of emit_same(), which may go on; or 0
+std::size_t open_width = 0;  // width of the last line of emit_same(), which may be continued; or 0
 bool after_prose = false;    // whether the last record was prose of lesson.md
 
 std::string line_end() { return std::exchange(open_width, 0) > 0 ? "\n" : ""; }

@@ -37,8 +37,7 @@ void end_line();
 void emit_picture(const std::string& kind, SourceLocation location, const std::string& printed,
                   const Plot& plot, Json::Object fields = {});
 
-// The same for heat maps. In the page, a map of queries and keys is an attention map, which a
-// reader can explore.
+// Like emit_picture(), for heat maps. On the page, a map of queries and keys is interactive.
 void emit_maps(SourceLocation location, const std::vector<Array>& maps,
                const std::vector<std::string>& titles, const HeatmapOptions& options,
                const std::string& printed, const Plot& plot);

@@ -65,7 +65,7 @@ bool takes_were(const std::string& subject) {
 // Integers from numbers in [0, 1), each of which is used once.
 struct UniformNumbers {
   const Real* next;
-  std::size_t below(std::size_t n) {  // 0 to n - 1
+  std::size_t below(std::size_t n) {  // a number from 0 to n - 1
     return std::min(n - 1, static_cast<std::size_t>(*next++ * static_cast<Real>(n)));
   }
 };

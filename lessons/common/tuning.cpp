@@ -1,4 +1,4 @@
-// tuning.cpp: the learning rates of a lesson are chosen by a sweep that a reader can run.
+// tuning.cpp: chooses the learning rates of a lesson by a sweep, which a reader can repeat.
 
 #include <algorithm>
 #include <cstdlib>

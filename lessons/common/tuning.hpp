@@ -1,4 +1,4 @@
-// tuning.hpp: the learning rates of a lesson are chosen by a sweep that a reader can run.
+// tuning.hpp: chooses the learning rates of a lesson by a sweep, which a reader can repeat.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace heed {
 // The loss of one variant of a model after training with one learning rate: the mean of several
 // seeds and its standard error, on data that the lesson reports nothing about.
 struct TuningRow {
-  std::string variant;  // "linear attention"
+  std::string variant;  // such as "linear attention"
   double rate;
   double loss, standard_error;
 };

@@ -58,7 +58,7 @@ Values softmax(const Values& x, int n, bool causal = false) {
 // Autograd: lesson 05; include/heed/autograd/record.hpp, src/autograd/backward.cpp
 // A node is the result y of an operation. backward(y) adds to the gradients of the inputs.
 struct Node {
-  int rows, cols;  // of each matrix in `value`
+  int rows, cols;  // shape of each matrix in `value`
   Values value;
   std::function<void(const Node&)> backward = nullptr;
   Values grad = Values(value.size());  // the derivatives of the loss; zeros before backward
@@ -150,7 +150,7 @@ Tensor cross_entropy(const Tensor& x, const Ids& targets) {
 
 // A weight with AdamW's running means: lesson 13; src/nn/parameters.cpp
 struct Parameter : Node {
-  Values m = Values(value.size()), v = m;  // of the gradient, and of its square
+  Values m = Values(value.size()), v = m;  // means of the gradient and its square
 };
 std::vector<std::shared_ptr<Parameter>> parameters;
 std::mt19937 random_number(1);  // PyTorch's generator, with the seed 1
