@@ -79,7 +79,7 @@ inline Function fused_attention_of(const AttentionOptions& options) {
   };
 }
 
-// The same from matrix products and softmax.
+// The same attention, computed by matrix products and softmax.
 inline Function composed_attention_of(const AttentionOptions& options) {
   return [=](const std::vector<Tensor>& x) {
     return attention_with_weights(x[0], x[1], x[2], options).output;

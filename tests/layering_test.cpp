@@ -1,4 +1,4 @@
-// layering_test.cpp: which folders (floors) of the sources may include each other and may print.
+// layering_test.cpp: which folders (layers) of the sources may include each other, and may print.
 
 #include <algorithm>
 #include <filesystem>
@@ -20,7 +20,7 @@ using heed_test::content;
 
 using Lines = std::vector<std::string>;
 
-// The floors (folders) that each floor may include besides itself.
+// The layers (folders) that each layer may include besides itself.
 const std::map<std::string, std::set<std::string>> below{
     {"base", {}},
     {"array", {"base"}},
@@ -42,8 +42,8 @@ const std::map<std::string, std::set<std::string>> below{
      {"base", "array", "gemm", "draw", "autograd", "debug", "ops", "nn", "optim", "text",
       "parallel", "train", "files", "study", "page"}}};
 
-// The floor of a file: "ops" for "src/ops/softmax.cpp", "lessons" for files outside all floors.
-std::string floor_of(const std::string& path) {
+// The layer of a file: "ops" for "src/ops/softmax.cpp", "lessons" for files outside all layers.
+std::string layer_of(const std::string& path) {
   static const std::regex folder("^(?:include/heed|src|heed)/([a-z]+)/.*");
   std::smatch match;
   return std::regex_match(path, match, folder) ? match[1].str() : "lessons";
@@ -52,14 +52,14 @@ std::string floor_of(const std::string& path) {
 bool may_include(const std::string& from, const std::string& to) {
   if (from == to) return true;
   if (from == "lessons") return to != "commands";
-  const auto floor = below.find(from);
-  return floor != below.end() && floor->second.count(to) != 0;
+  const auto layer = below.find(from);
+  return layer != below.end() && layer->second.count(to) != 0;
 }
 
 std::string rejection(const std::string& path, const std::string& header, const std::string& to) {
-  const std::string from = floor_of(path);
+  const std::string from = layer_of(path);
   const bool above = from == "lessons" || (below.count(to) != 0 && below.at(to).count(from) != 0);
-  return path + " (" + from + ") includes " + header + " (" + to + "), a floor " +
+  return path + " (" + from + ") includes " + header + " (" + to + "), a layer " +
          (above ? "above it" : "beside it");
 }
 
@@ -86,8 +86,8 @@ void check_includes(const std::string& path, const std::string& text, Lines& fou
       "study|draw|page|commands)/[^\"]+)\"");
   for (std::sregex_iterator i(text.begin(), text.end(), include), end; i != end; ++i) {
     const std::string header = (*i)[1];
-    const std::string to = floor_of(header.substr(0, 5) == "heed/" ? header : "heed/" + header);
-    if (!may_include(floor_of(path), to)) found.push_back(rejection(path, header, to));
+    const std::string to = layer_of(header.substr(0, 5) == "heed/" ? header : "heed/" + header);
+    if (!may_include(layer_of(path), to)) found.push_back(rejection(path, header, to));
   }
 }
 
@@ -98,10 +98,10 @@ void check_silence(const std::string& path, const std::string& text, Lines& foun
   static const std::regex loud(R"(\bstd::(cout|cerr|clog|printf|puts)\b|\bf?printf\s*\(|\bargv\b)");
   std::string code = code_only(without_raw_strings(text));
   if (traces.count(path) != 0) code = std::regex_replace(code, std::regex("std::cerr"), "");
-  const std::string floor = floor_of(path);
+  const std::string layer = layer_of(path);
   std::smatch match;
-  if (floor != "lessons" && floor != "commands" && std::regex_search(code, match, loud))
-    found.push_back(path + " (" + floor + ") says " + match.str() + "; only commands print");
+  if (layer != "lessons" && layer != "commands" && std::regex_search(code, match, loud))
+    found.push_back(path + " (" + layer + ") says " + match.str() + "; only commands print");
 }
 
 // The forbidden includes and the forbidden output of one file.
@@ -144,12 +144,12 @@ TEST_CASE("no file includes a header of a higher layer, and only commands and le
   CHECK(sources().size() > 80);
 }
 
-TEST_CASE("no floor may include one of a higher level in the README's table", "[layering]") {
+TEST_CASE("no layer may include one of a higher level in the README's table", "[layering]") {
   std::map<std::string, int> levels;
   for (const std::string& row :
        heed_test::matches(heed_test::documentation(), "\n\\| ([0-9] `[^|]*)"))
-    for (const std::string& floor : heed_test::matches(row, "`([a-z]+)`"))
-      levels[floor] = std::stoi(row);
+    for (const std::string& layer : heed_test::matches(row, "`([a-z]+)`"))
+      levels[layer] = std::stoi(row);
   CHECK(levels.size() == below.size());
   for (const auto& [from, others] : below)
     for (const std::string& to : others) {
@@ -198,35 +198,35 @@ TEST_CASE("the engine keeps to its budget of lines", "[layering]") {
   const std::set<std::string> engine{"array", "autograd", "ops", "nn", "optim"};
   std::ptrdiff_t lines = 0;
   for (const auto& [path, text] : sources())
-    if (engine.count(floor_of(path)) != 0) lines += std::count(text.begin(), text.end(), '\n');
+    if (engine.count(layer_of(path)) != 0) lines += std::count(text.begin(), text.end(), '\n');
   INFO("array, autograd, ops, nn and optim have " << lines << " lines in include and src");
   CHECK(lines <= budget);
   CHECK(lines > 3000);
 }
 
-TEST_CASE("an include of a floor above is found and named", "[layering]") {
+TEST_CASE("an include of a layer above is found and named", "[layering]") {
   CHECK(joined(faults("src/ops/softmax.cpp",
                       "#include \"heed/array/map.hpp\"\n#include \"heed/nn/layers.hpp\"\n")) ==
-        "src/ops/softmax.cpp (ops) includes heed/nn/layers.hpp (nn), a floor above it\n");
+        "src/ops/softmax.cpp (ops) includes heed/nn/layers.hpp (nn), a layer above it\n");
   CHECK(joined(faults("include/heed/array/map.hpp", "#include \"heed/ops/shape.hpp\"\n")) ==
-        "include/heed/array/map.hpp (array) includes heed/ops/shape.hpp (ops), a floor above it\n");
+        "include/heed/array/map.hpp (array) includes heed/ops/shape.hpp (ops), a layer above it\n");
   CHECK(
       joined(faults("src/optim/sgd.cpp", "#include \"optim/state.hpp\"\n#include \"nn/x.hpp\"")) ==
-      "src/optim/sgd.cpp (optim) includes nn/x.hpp (nn), a floor beside it\n");
+      "src/optim/sgd.cpp (optim) includes nn/x.hpp (nn), a layer beside it\n");
   CHECK(joined(faults("lessons/01_averaging/lesson.cpp", "#include \"heed/commands/run.hpp\"\n")) ==
         "lessons/01_averaging/lesson.cpp (lessons) includes heed/commands/run.hpp (commands), a "
-        "floor "
+        "layer "
         "above it\n");
 }
 
 TEST_CASE("layers of equal rank do not include each other", "[layering]") {
   CHECK(joined(faults("src/text/corpus.cpp", "#include \"heed/nn/gpt.hpp\"\n")) ==
-        "src/text/corpus.cpp (text) includes heed/nn/gpt.hpp (nn), a floor beside it\n");
+        "src/text/corpus.cpp (text) includes heed/nn/gpt.hpp (nn), a layer beside it\n");
   CHECK(joined(faults("src/draw/table.cpp", "#include \"heed/autograd/tensor.hpp\"\n")) ==
-        "src/draw/table.cpp (draw) includes heed/autograd/tensor.hpp (autograd), a floor "
+        "src/draw/table.cpp (draw) includes heed/autograd/tensor.hpp (autograd), a layer "
         "beside it\n");
   CHECK(joined(faults("src/train/trainer.cpp", "#include \"heed/draw/table.hpp\"\n")) ==
-        "src/train/trainer.cpp (train) includes heed/draw/table.hpp (draw), a floor beside "
+        "src/train/trainer.cpp (train) includes heed/draw/table.hpp (draw), a layer beside "
         "it\n");
 }
 

@@ -19,7 +19,8 @@ std::string full_message_of(const Call& call) {
   return "";
 }
 
-// The same without the location at its end: ", at tests/ops/shape_test.cpp:12".
+// The message of the Error thrown by `call`, without its location: ", at
+// tests/ops/shape_test.cpp:12".
 template <class Call>
 std::string message_of(const Call& call) {
   static const std::regex location(R"(, at [^ ]+:\d+$)");

@@ -1,4 +1,4 @@
-// small_blocks_test.cpp: blocks of small sizes, and their way from thread to thread.
+// small_blocks_test.cpp: reuse of small blocks by the same thread and by other threads.
 
 #include "heed/array/small_blocks.hpp"
 

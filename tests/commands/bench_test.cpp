@@ -70,7 +70,7 @@ std::string rejected(const Arguments& arguments, int code) {
   return run.err;
 }
 
-// A folder with a fake python3 that claims to have PyTorch and logs how it was started.
+// A folder with a fake python3, which logs its environment and arguments.
 struct PeerSandbox : Sandbox {
   explicit PeerSandbox(const std::string& script) {
     std::filesystem::create_directory(path / "bin");

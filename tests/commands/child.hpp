@@ -44,7 +44,7 @@ struct Call {
 };
 
 #ifdef __APPLE__
-inline constexpr std::size_t maxrss_unit = 1;  // bytes
+inline constexpr std::size_t maxrss_unit = 1;  // in bytes
 #else
 inline constexpr std::size_t maxrss_unit = 1024;
 #endif

@@ -1,4 +1,4 @@
-// import_test.cpp: heed import, and what is done with an imported run.
+// import_test.cpp: heed import, and other commands on an imported run.
 
 #include <set>
 

@@ -1,4 +1,4 @@
-// matmul_test.cpp: matrix products against three nested loops; BLAS limits and kernels.
+// gemm_test.cpp: matrix products against three nested loops; BLAS limits and kernels.
 
 #include "heed/gemm/gemm.hpp"
 

@@ -1,4 +1,4 @@
-// speeds.hpp: what the tests of the measured libraries for matrix products share.
+// speeds.hpp: made-up speeds of libraries for matrix products, for tests of the measured choice.
 #pragma once
 
 #include <filesystem>

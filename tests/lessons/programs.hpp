@@ -83,7 +83,7 @@ inline std::vector<std::filesystem::path> lesson_folders() {
   return folders;
 }
 
-// An exercise of a lesson.
+// An exercise of a lesson, with its files.
 struct ExerciseFiles {
   std::string number;                           // "05b"
   std::filesystem::path task, check, solution;  // .../exercise_b.cpp, exercise_b_check.cpp, ...

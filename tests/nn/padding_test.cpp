@@ -29,7 +29,7 @@ Mask padding(const std::vector<std::size_t>& lengths, std::size_t S) {
   return result;
 }
 
-// The same as an explicit mask (B, H, T, S), true where the query may attend to the key.
+// Key padding as an explicit mask (B, H, T, S), true where the query may attend to the key.
 Mask explicit_mask(const Mask& padded, std::size_t heads, std::size_t T) {
   const std::size_t B = padded.shape()[0], S = padded.shape()[1];
   Mask result = mask({B, heads, T, S});

@@ -1,4 +1,4 @@
-// communicator_test.cpp: exchanges of bytes through shared memory, and what is built on them.
+// communicator_test.cpp: exchanges of bytes through shared memory, and collective operations.
 
 #include "heed/parallel/communicator.hpp"
 

@@ -16,7 +16,7 @@ inline constexpr std::size_t checks_per_row = 2 * (max_rank + 1) * (max_size + 1
 struct Report {
   Coverage coverage;
   std::size_t checks = 0, failed = 0;
-  std::size_t max_elements = 0;  // in all inputs of one check
+  std::size_t max_elements = 0;  // largest number in all inputs of one check
   double max_error = 0;          // the largest error as a multiple of its tolerance
   std::string failure;           // of the first check that failed; "" when all passed
 };
