@@ -57,20 +57,6 @@ Models the_patient(const std::string& path) {
   return all;
 }
 
-void the_same_tokens(const Models& all, const Tools& tools) {
-  section("The same tokens?");
-  if (all.pairs.merges.empty()) return quote("this model has no byte pairs");
-  Ids ids;
-  for (const std::string_view chunk : BytePairs::chunks_of(all.text)) {  // words
-    Ids bytes;
-    for (const char c : chunk) bytes.push_back(all.pairs.id_of_byte[std::uint8_t(c)]);
-    for (const std::int64_t id : tools.encode(all.pairs.merges, bytes)) ids.push_back(id);
-  }
-  quote(std::to_string(all.text.size()) + " bytes, " + std::to_string(all.pairs.merges.size()) +
-        " merges, " + std::to_string(all.ids.size()) + " tokens");
-  claim("encode gives the ids of the model's own tokenizer", ids == all.ids, "other ids");
-}
-
 // Eight tokens of the vocabulary, numbered 0 to 7: tokens (T) to logits (T, 8).
 Array logits_of_eight(const nn::Gpt& model, const Indices& tokens) {
   const auto distance = std::int64_t(model.config.vocab_size / 8);
@@ -91,7 +77,7 @@ void leaks(const Models& all, const Tools& tools) {
     model.config.causal = false;
     rows(i, 1) = Real(tools.first_leak(logits, tokens, 8));
   }
-  show("first row that leaks (12: none)", rows, all.names(), {"the model", "without mask"});
+  show(rows, {"first row that leaks (12: none)", all.names(), {"the model", "without mask"}, 0});
   if (all.config().causal)
     claim("no causal model leaks", xt::amin(xt::col(rows, 0))() == T, "a leak");
   claim("without the mask, row 0 leaks", xt::amax(xt::col(rows, 1))() == 0, "no leak");
@@ -120,62 +106,62 @@ Array scores_of(const nn::Gpt& model, const Indices& x, const HeadScores& score)
   return scores;
 }
 
-// The mean losses of texts x (B, T / 2) and, after them, of the same texts again.
-std::pair<Real, Real> losses_twice(const nn::Gpt& model, const Indices& x) {
-  const Indices xx = twice(x), targets = xt::view(x, xt::all(), xt::range(1, x.shape(1)));
-  const auto half = std::int64_t(x.shape(1));
-  const Tensor logits = model(xx);  // (B, T, V)
-  return {cross_entropy(slice(logits, 1, 0, half - 1), targets).item(),
-          cross_entropy(slice(logits, 1, half, 2 * half - 1), targets).item()};
+// The score of the head that is best on the sequences `choosing`, on the sequences x.
+Real score_of_best(const nn::Gpt& model, const Indices& choosing, const Indices& x,
+                   const HeadScores& score) {
+  const Head head = best_of(scores_of(model, choosing, score));
+  return scores_of(model, x, score)(head.layer, head.number);
 }
 
-// The attention weights of a perfect induction head and of the two chosen heads of the first model.
-std::vector<Array> which_heads_repeat(const Models& all, const Tools& tools, const Guess& guess) {
+void which_heads_repeat(const Models& all, const Tools& tools, const Guess& guess) {
   section("Which heads repeat?");
-  const Indices choosing = twice(random_tokens(all, 1)), x = twice(random_tokens(all, 2));
-  const std::vector<HeadScores> kinds = {tools.induction_scores, previous_scores};
-  const Indices few = twice(xt::view(random_tokens(all, 2), xt::range(0, 1), xt::range(0, 12)));
-  std::vector<Array> maps = {perfect_induction(24)};  // a control: 12 tokens, twice
-  Array perfect = maps[0];
-  perfect.reshape({1, 24, 24});
-  std::vector<int> tokens;
-  for (int t = 0; t < 24; ++t) tokens.push_back(t % 12);
-  check("the score of a perfect induction head = 1", tools.induction_scores(perfect, tokens),
+  const Array perfect = perfect_induction(24);  // a control: 12 tokens, twice
+  const Indices dozen = twice(xt::arange<std::int64_t>(12).reshape({1, 12}));
+  check("the score of a perfect induction head = 1",
+        tools.induction_scores(xt::view(perfect, xt::newaxis()), {dozen.begin(), dozen.end()}),
         ones({1}));
+  const Indices choosing = twice(random_tokens(all, 1)), x = twice(random_tokens(all, 2));
   Array table = zeros({all.models.size(), 4});
-  std::string found;
-  for (std::size_t i = 0; i < all.models.size(); ++i)
-    for (std::size_t k = 0; k < 2; ++k) {
-      const Head head = best_of(scores_of(all.models[i], choosing, kinds[k]));
-      table(i, 2 * k) = scores_of(all.models[i], x, kinds[k])(head.layer, head.number);
-      table(i, 2 * k + 1) = score_of_equal_weights(all, x, kinds[k]);
-      if (i > 0) continue;
-      const auto layers = capture_attention(all.models[0], few);
-      maps.push_back(xt::view(layers[head.layer].weights, 0, head.number));
-      found += (k == 0 ? "induction " : ", previous token ") + name_of(head);
-    }
+  for (std::size_t i = 0; i < all.models.size(); ++i) {
+    const nn::Gpt& model = all.models[i];
+    const Indices texts = own_texts(model, all), half = xt::view(texts, xt::range(8, 16));
+    table(i, 0) = score_of_best(model, choosing, x, tools.induction_scores);
+    table(i, 1) = score_of_equal_weights(all, x, tools.induction_scores);
+    table(i, 2) = score_of_best(model, xt::view(texts, xt::range(0, 8)), half, previous_scores);
+    table(i, 3) = score_of_equal_weights(all, half, previous_scores);
+  }
   show_trained("scores", table, all.names(), {"induction", "equal", "previous", "equal"});
-  quote("heads of the first model: " + found);
   guess.compare(decimal(xt::mean(xt::col(table, 0))(), 2));
   say();
-  return maps;
+  const Head best = best_of(scores_of(all.models[0], choosing, tools.induction_scores));
+  const Indices few = twice(xt::view(random_tokens(all, 2), xt::range(0, 1), xt::range(0, 12)));
+  draw(perfect, xt::view(capture_attention(all.models[0], few)[best.layer].weights, 0, best.number),
+       name_of(best));
+  say();
+}
+
+// The mean loss of texts x (B, T / 2) after the texts `before` of the same shape.
+Real loss_after(const Indices& before, const Indices& x, const nn::Gpt& model) {
+  const auto half = std::int64_t(x.shape(1));
+  const Indices targets = xt::view(x, xt::all(), xt::range(1, half));
+  const Tensor logits = model(Indices(xt::concatenate(xt::xtuple(before, x), 1)));  // (B, T, V)
+  return cross_entropy(slice(logits, 1, half, 2 * half - 1), targets).item();
 }
 
 void copying(const Models& all) {
   Array table = zeros({all.models.size(), 3});
   std::vector<double> changes;
   for (std::size_t i = 0; i < all.models.size(); ++i) {
-    const auto [first, again] = losses_twice(all.models[i], own_texts(all.models[i], all));
-    table(i, 0) = first, table(i, 1) = again, table(i, 2) = again - first;
-    changes.push_back(double(again - first));
+    const Indices x = own_texts(all.models[i], all), others = xt::roll(x, 1, 0);
+    table(i, 0) = loss_after(others, x, all.models[i]);
+    table(i, 1) = loss_after(x, x, all.models[i]);
+    changes.push_back(double(table(i, 2) = table(i, 1) - table(i, 0)));
   }
-  show_trained("loss (nats per token)", table, all.names(), {"first time", "again", "change"});
-  if (changes.size() == 5) {
-    const Estimate change = estimate(changes);
-    quote("mean change " + decimal(change.mean, 3) + " +- " + decimal(change.standard_error, 3));
-    claim("the loss is higher again, by more than 2.8 standard errors",
-          change.mean > 2.8 * change.standard_error, decimal(change.mean, 3));
-  }
+  show_trained("loss (nats per token)", table, all.names(),
+               {"after another", "after itself", "change"});
+  const Estimate e = estimate(changes);
+  if (changes.size() > 1)
+    quote("mean change " + decimal(e.mean, 3) + " +- " + decimal(e.standard_error, 3));
 }
 
 void does_it_copy(const Models& all) {
@@ -185,6 +171,17 @@ void does_it_copy(const Models& all) {
   else
     quote("this model predicts no next token");
   say();
+}
+
+void the_same_tokens(const Models& all, const Tools& tools) {
+  if (all.pairs.merges.empty()) return quote("this model has no byte pairs");
+  Ids ids;
+  for (const std::string_view chunk : BytePairs::chunks_of(all.text)) {  // words
+    Ids bytes;
+    for (const char c : chunk) bytes.push_back(all.pairs.id_of_byte[std::uint8_t(c)]);
+    for (const std::int64_t id : tools.encode(all.pairs.merges, bytes)) ids.push_back(id);
+  }
+  claim("encode gives the ids of the model's own tokenizer", ids == all.ids, "other ids");
 }
 
 // The model's logits (1, T, V), but in each layer `add` reads the keys, 16 at a time.
@@ -218,8 +215,9 @@ Tensor logits_in_blocks(const nn::Gpt& model, const Indices& ids, decltype(&upda
   return model.logits(x);
 }
 
-void block_by_block(const Models& all, const Tools& tools) {
-  section("Block by block");
+void tokens_and_logits(const Models& all, const Tools& tools) {
+  section("The same tokens, the same logits?");
+  the_same_tokens(all, tools);
   const nn::Gpt& model = all.models[0];
   const Indices ids = twice(xt::view(random_tokens(all, 2), xt::range(0, 1)));
   const Array whole = model(ids).value();  // (1, T, V)
@@ -238,15 +236,11 @@ int main(int argc, char** argv) {
   const Tools tools = your_tools();
   const Models all = the_patient(argc > 1 ? argv[1] : "");
   const NoGrad no_grad;
-  the_same_tokens(all, tools);
   leaks(all, tools);
-  const std::vector<Array> maps = which_heads_repeat(all, tools, guess);
-  draw(maps);
-  say();
+  which_heads_repeat(all, tools, guess);
   does_it_copy(all);
-  block_by_block(all, tools);
+  tokens_and_logits(all, tools);
   section("What held");
   section("To remember");
-  section("From lesson 01 to here");
   section("What to read next");  // the last section: there is no ending() after it
 }

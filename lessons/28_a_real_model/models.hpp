@@ -209,11 +209,14 @@ inline Array perfect_induction(std::size_t T) {
   return weights;
 }
 
-// Plots the attention weights that which_heads_repeat returns.
-inline void draw(const std::vector<Array>& maps) {
-  picture("28_a_real_model", "heads", maps,
-          {"a perfect induction head", "best induction score", "best previous-token score"},
-          {"attention weights", {}, {}, "query position", "key position", 0, 1}, 3);
+// Plots the weights (24, 24) of a perfect induction head and of the best head, on 12 random tokens,
+// A to L, twice.
+inline void draw(const Array& perfect, const Array& best, const std::string& name) {
+  Names tokens;
+  for (std::size_t t = 0; t < 24; ++t) tokens.push_back(std::string(1, char('A' + t % 12)));
+  picture("28_a_real_model", "heads", {perfect, best},
+          {"a perfect induction head", "the best of seed 1: " + name},
+          {"attention weights", tokens, tokens, "query", "key", 0, 1}, 2);
 }
 
 }  // namespace heed

@@ -144,11 +144,11 @@ Tensor cross_entropy(const Tensor& x, const Ids& targets) {
   const Values p = softmax(x->value, V);
   Values q(N * V);
   for (int i = 0; i < N; ++i) q[i * V + targets[i]] = 1;
-  return record(1, 1, Values(-(q * std::log(p)).sum() / N, 1),
+  return record(1, 1, Values(-std::log(p[q > 0.0]).sum() / N, 1),
                 [=](const Node& y) { x->grad += y.grad[0] / N * (p - q); });
 }
 
-// A weight with AdamW's running means: lesson 13; src/nn/parameters.cpp
+// A weight with AdamW's running means: lesson 07; src/nn/parameters.cpp
 struct Parameter : Node {
   Values m = Values(value.size()), v = m;  // means of the gradient and its square
 };
@@ -164,7 +164,7 @@ Tensor ones() { return parameter(1, C, Values(1.0, C)); }
 Tensor normal(int rows, int cols, float std = 0.02) {
   Values w(rows * cols);
   for (double& u : w) u = double(random_number() % (1 << 24)) / (1 << 24);  // uniform in [0, 1)
-  for (int i = 0; i < rows * cols; i += i % 16 == 7 ? 9 : 1) {
+  for (int i = 0; i < rows * cols; i += i % 16 == 7 ? 9 : 1) {  // pairs of samples i and i + 8
     const float radius = std::sqrt(-2 * std::log(1 - float(w[i])));
     const float angle = float(2 * pi) * float(w[i + 8]);
     w[i] = radius * std::cos(angle) * std;
@@ -182,7 +182,7 @@ struct Block {
     const Tensor n = layer_norm(x, norm1);
     const Tensor q = swap_axes(linear(n, query), T, H, D, T, D);  // a matrix (T, D) for each head
     const Tensor k = swap_axes(linear(n, key), T, H, D, T, D);
-    const Tensor v = swap_axes(linear(n, value), T, C, 1, D, T);  // transposed: (D, T)
+    const Tensor v = swap_axes(linear(n, value), T, C, 1, D, T);  // (C, T): H matrices (D, T)
     const Tensor heads = linear(causal_softmax(1 / std::sqrt(D), linear(q, k)), v);
     const Tensor y = x + linear(swap_axes(heads, H, T, D, x->rows, C), out);
     return y + linear(gelu(linear(layer_norm(y, norm2), up)), down);
@@ -225,7 +225,7 @@ int main(int argc, char** argv) {
   for (char c : text) ids.push_back(vocabulary.find(c));
   const int V = vocabulary.size(), training = ids.size() * 9 / 10;
 
-  random_number.discard((V + T) * C + L * 12 * C * C);  // nanoGPT draws all weights twice
+  random_number.discard((V + T) * C + L * 12 * C * C);  // PyTorch's constructors draw first
   const Gpt model{normal(V, C), normal(T, C), ones(), std::vector<Block>(L)};
   random_number.seed(1);
   for (int step = 1; step <= steps; ++step) {
