@@ -1,11 +1,8 @@
 // replay_test.cpp: heed train --record, and heed replay, which computes a step of a run again.
 
-#include <set>
-
 #include "catch.hpp"
 #include "commands/heed_program.hpp"
 #include "commands/run_folder.hpp"
-#include "commands/train/record.hpp"
 
 using namespace heed_test;
 
@@ -20,24 +17,6 @@ std::vector<std::int64_t> recorded(const fs::path& run) {
 }
 
 }  // namespace
-
-TEST_CASE("a record has at most nine states, and the latest is never far", "[commands][replay]") {
-  using namespace heed::app;
-  for (const std::int64_t every : {1, 7, 50}) {
-    std::set<std::int64_t> kept;
-    for (std::int64_t step = 0; step <= 4000; ++step) {
-      if (!is_recorded(every, step)) continue;
-      const std::int64_t spacing = record_spacing(every, step);
-      for (auto i = kept.begin(); i != kept.end();)
-        i = *i % spacing != 0 ? kept.erase(i) : std::next(i);
-      kept.insert(step);
-      REQUIRE(kept.size() <= max_recorded);
-      REQUIRE((step < 8 * every || kept.size() >= 5));
-      REQUIRE(*kept.begin() == 0);
-    }
-  }
-  CHECK_FALSE(is_recorded(0, 0));
-}
 
 TEST_CASE("every step of a run is computed again, bit for bit", "[commands][replay]") {
   const Sandbox sandbox;
