@@ -35,16 +35,16 @@ struct Measurement {
   enum class Kind { train_loss, grad_norm, lr, median, weights, gradient, update, entropy };
   enum class Reduction { none, norm, max, min, mean, max_abs };
 
-  std::string text;  // as in the condition
+  std::string text;  // the measurement as text, as in the condition
   Kind kind = Kind::train_loss;
   Reduction reduction = Reduction::none;
-  std::string parameter = {};       // "": all
-  std::size_t layer = 0, head = 0;  // of `entropy`
-  std::size_t position = 0;         // of the name in the condition, for error messages
+  std::string parameter = {};       // parameter name; "" means all
+  std::size_t layer = 0, head = 0;  // the head of `entropy`
+  std::size_t position = 0;         // byte of its name in the condition, for error messages
   double value = 0;
 };
 
-struct Expression;  // condition.cpp
+struct Expression;  // defined in condition.cpp
 
 class Condition {
  public:

@@ -16,8 +16,8 @@
 namespace heed::app {
 namespace {
 
-constexpr std::size_t steps_shown = 4;    // before and with the step that is found
-constexpr std::size_t windows_shown = 5;  // of its batch
+constexpr std::size_t steps_shown = 4;    // number of steps printed, up to the one that is found
+constexpr std::size_t windows_shown = 5;  // number of windows of its batch that are printed
 
 // The measured values of one step.
 struct MeasuredStep {
@@ -32,7 +32,7 @@ struct Search {
   StepMeasures measures{condition};
   std::deque<MeasuredStep> latest = {};
   std::string divergence = {};  // the message of the step that diverged
-  std::int64_t computed = 0;    // the number of steps
+  std::int64_t computed = 0;    // number of computed steps
 
   Search(ReplayedRun& replayed, Condition& wanted) : run(replayed), condition(wanted) {
     run.set_hook(
@@ -56,7 +56,7 @@ struct Search {
       keep(step);
       return condition.is_not_finite() || condition.holds();
     }
-    measures.begin(run.trainer());  // another one after a saved state
+    measures.begin(run.trainer());  // a saved state gives the run another trainer
     measures.measure_weights();
     keep(step);
     return condition.holds();
@@ -113,7 +113,7 @@ void print_values(const Search& search, std::int64_t found) {
   }
 }
 
-// The parameter of the first gradient or weight in the condition, "" if it is of all.
+// The parameter of the first gradient or weight in the condition; "" if it means all parameters.
 std::string parameter_of(Condition& condition) {
   for (const Measurement& m : condition.measurements())
     if (!m.parameter.empty()) return m.parameter;

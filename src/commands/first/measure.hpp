@@ -18,9 +18,9 @@ class StepMeasures {
   explicit StepMeasures(Condition& condition) : condition_(condition) {}
 
   void begin(const Trainer& trainer) { trainer_ = &trainer; }
-  // Call it in the gradient hook of the trainer: measures losses, gradients and attention.
+  // Measures losses, gradients and attention. Call it in the gradient hook of the trainer.
   void measure_gradients(const Batch& batch, double loss);
-  // Call it after the step: measures the weights and their updates.
+  // Measures the weights and their updates. Call it after the step.
   void measure_weights();
 
  private:
@@ -31,14 +31,14 @@ class StepMeasures {
 
 // A window of a batch, and the gradient of its share of the batch's loss, 1 / B of its own.
 struct WindowGradient {
-  std::size_t row;  // of the batch
-  double loss;      // the mean over its tokens
-  double norm;      // of its gradient
+  std::size_t row;  // row of the batch
+  double loss;      // mean loss over the window's tokens
+  double norm;      // norm of the gradient
   double share;     // its gradient's projection on the batch's gradient; all shares add up to 1
 };
 
 struct WindowGradients {
-  std::vector<WindowGradient> windows;  // the largest norm first
+  std::vector<WindowGradient> windows;  // sorted by norm, the largest first
   double difference;  // of the sum from the batch's gradient: the largest, over its largest element
 };
 

@@ -17,7 +17,8 @@ namespace {
 
 std::string step_text(std::int64_t step) { return "step " + std::to_string(step); }
 
-// Replays on to the next saved state, if that is one of the record: it proves the steps before it.
+// Replays up to the next saved state, if it is one of record/, which proves that the steps before
+// it are the same.
 void replay_to_next_state(ReplayedRun& run) {
   const auto next = run.states().upper_bound(run.trainer().steps_done());
   if (run.compared_states() > 0 || next == run.states().end()) return;

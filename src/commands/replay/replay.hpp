@@ -12,7 +12,7 @@ struct ReplayCommand : CommandOptions {
   static constexpr const char* name = "replay";
 
   ReplayOptions run;
-  std::optional<std::int64_t> to;  // the step; none: the last one that was saved
+  std::optional<std::int64_t> to;  // the step to compute; default: the last saved step
   std::string out;                 // folder of a run with the state of that step; "" means none
 };
 

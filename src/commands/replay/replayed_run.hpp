@@ -24,8 +24,8 @@ struct ReplayOptions {
 void replay_flags(Flags& flags, ReplayOptions& options);
 
 // A run whose steps are computed again, from a state that it has saved: one of record/, the
-// checkpoint, or the beginning, which the seed determines. Each step is compared with what the run
-// has saved of it: rows of the loss history, and states. They must have the same bits.
+// checkpoint, or the beginning, which the seed determines. Each step is compared with the rows of
+// the loss history and the states that the run has saved: they must have the same bits.
 class ReplayedRun {
  public:
   using Hook = std::function<void(const Batch& batch, double loss)>;
@@ -41,7 +41,7 @@ class ReplayedRun {
   const std::map<std::int64_t, std::filesystem::path>& states() const { return states_; }
   std::int64_t last_step() const;  // the run's --steps, which it may not have reached
 
-  // Goes to the latest saved state of at most `step` steps, or to the beginning.
+  // Loads the latest saved state of at most `step` steps, or the beginning of the run.
   void start_before(std::int64_t step);
   // Computes the next step. Throws Diverged as in the training, and Error if the result differs
   // from what the run has saved.
@@ -52,8 +52,8 @@ class ReplayedRun {
   void set_hook(Hook hook);
 
   const Trainer& trainer() const { return *trainer_; }
-  std::size_t compared_rows() const { return compared_rows_; }      // of the loss history
-  std::size_t compared_states() const { return compared_states_; }  // saved ones
+  std::size_t compared_rows() const { return compared_rows_; }      // loss history
+  std::size_t compared_states() const { return compared_states_; }  // saved states
 
  private:
   std::unique_ptr<Trainer> trainer_of(const ModelFile& file) const;
