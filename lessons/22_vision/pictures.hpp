@@ -58,7 +58,7 @@ inline void draw_patches(const std::string& lesson, const Array& image) {
   const auto box = [&](double x, double y, double half, double value) {
     const auto grey = std::int64_t(255 * std::clamp((value + 0.9) / 2.4, 0.0, 1.0));
     boxes += decimal(x, 3) + " " + decimal(y, 3) + " " + decimal(half, 3) + " " +
-             std::to_string(grey * 65793) + "\n";  // the same red, green and blue
+             std::to_string(grey * 65793) + "\n";  // equal parts of red, green and blue
   };
   for (std::size_t y = 0; y < side; ++y)
     for (std::size_t x = 0; x < side; ++x) {

@@ -17,7 +17,8 @@ namespace HEED_NAMESPACE {
 namespace {
 
 // Calls visit(key, value, {standard value, its name}, {variant, its name}) for the variants of
-// GPT-2 that have an entry only if the model has them: files of an older heed have no such entries.
+// GPT-2 that have an entry only if the model has them: files of older versions have no such
+// entries.
 template <class Config, class Visit>
 void each_variant(Config& config, const Visit& visit) {
   using std::pair;
@@ -51,7 +52,7 @@ void put_config(Metadata& metadata, const nn::GptConfig& config) {
   if (config.norm_eps != nn::GptConfig().norm_eps)
     metadata["model.norm_eps"] = exact(config.norm_eps);
   if (config.token_types != 0) metadata["model.token_types"] = std::to_string(config.token_types);
-  // An earlier heed rejects a file without model.gelu instead of ignoring the variants.
+  // Earlier versions of heed reject a file without model.gelu instead of ignoring its variants.
   const bool is_variant = metadata.size() > entries_of_gpt2;
   metadata[is_variant ? "model.gelu_form" : "model.gelu"] =
       config.gelu == Gelu::erf ? "erf" : "tanh";

@@ -22,7 +22,8 @@ const std::vector<std::string> bench_parts = {
     "run",         // training, then text generation; used by "memory", "start" and --compare
 };
 
-// Calls visit(field, size) for each size of the model, and after the first for the batch size.
+// Calls visit(field, size) for each size of the model and, after the first of them, for the batch
+// size.
 template <class W, class Visit>
 void each_size_of(W& workload, const Visit& visit) {
   bool is_first = true;

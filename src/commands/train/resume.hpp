@@ -18,8 +18,8 @@ ModelFile open_checkpoint(const RunFolder& folder, TrainCommand& command, std::s
 ModelFile open_initial(TrainCommand& command);
 
 // Whether a resumed run keeps the vocabulary of its checkpoint. Byte pairs are not learned again: a
-// later heed may learn others from the same text. A run that began with --init may have a
-// vocabulary with characters that its text does not have.
+// later version of heed may learn others from the same text. A run that began with --init may have
+// a vocabulary with characters that its text does not have.
 bool keeps_vocabulary(const ModelFile& checkpoint, const TextFingerprint& text);
 
 // Throws Error if the text is not that of the checkpoint.

@@ -36,7 +36,7 @@ void note_zero_bytes(std::string_view text, const std::string& name) {
                                " -t UTF-8 converts it"));
 }
 
-// Notes the characters U+FFFD, which a conversion writes for bytes that it cannot read.
+// Prints a note about characters U+FFFD, which a conversion writes for bytes that it cannot read.
 void note_replacement_characters(std::string_view text, const std::string& name) {
   constexpr std::string_view character = "\xef\xbf\xbd";
   std::size_t count = 0;
@@ -53,7 +53,7 @@ bool has_lone_cr(std::string_view text) {
   return false;
 }
 
-// Notes the characters that only the validation data has.
+// Prints a note about characters that only the validation data has.
 void note_unseen_characters(const Corpus& corpus, Unit unit, const std::string& name) {
   const std::string_view training = corpus.training_text();
   const Vocabulary seen = Vocabulary::of_text(training, unit),
