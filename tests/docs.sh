@@ -7,5 +7,4 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 warnings=$({ cat docs/doxygen/Doxyfile; echo "OUTPUT_DIRECTORY = $folder"; } | doxygen - 2>&1)
 [ -z "$warnings" ] || { printf '%s\n' "$warnings"; exit 1; }
-[ -s "$folder/index.html" ] || { echo "no index.html"; exit 1; }
-grep -q scaled_dot_product_attention "$folder"/namespaceheed.html
+grep -q scaled_dot_product_attention "$folder"/xml/namespaceheed.xml

@@ -32,6 +32,8 @@ FNR == 1 {
   sub(/\/\//, continues ? "///<" : "///")
   gsub(/[@\\<>#&]/, "\\\\&")
   sub(/\/\/\/\\</, "///<")
+  while (match($0, /`[^`]+`/))
+    $0 = substr($0, 1, RSTART - 1) "<tt>" substr($0, RSTART + 1, RLENGTH - 2) "</tt>" substr($0, RSTART + RLENGTH)
   print
   if (continues) next  # the second line of a comment after a declaration
   comment = (in_comment ? comment "\n" : "") $0

@@ -349,20 +349,41 @@ TEST_CASE("setup --mpi installs Open MPI or prints how to", "[commands][launcher
             "apt-get install -y --no-install-recommends libopenmpi-dev openmpi-bin\n"));
 }
 
-TEST_CASE("docs runs Doxygen and prints the page where the reference begins",
+TEST_CASE("docs runs Doxygen and Sphinx, and prints the site's first page",
           "[commands][launcher]") {
   const Machine machine;
-  const fs::path build = machine.root / "build/docs";
-  CHECK(has(machine.heed({"docs"}).err, "install -y --no-install-recommends doxygen\n"));
+  machine.remove("bin/c++");  // which docs does not need
+  CHECK(machine.heed({"docs"}).err ==
+        "heed: error: some packages are missing; as root, run: " + install_line +
+            " doxygen python3-sphinx python3-breathe python3-myst-parser furo\n");
   machine.program("doxygen", "cat >\"$LOG\"");
+  machine.program("sphinx-build", "echo sphinx-build \"$@\" >>\"$LOG\"");
+  for (const std::string module : {"breathe", "myst_parser", "furo"}) {
+    fs::create_directories(machine.path / "dist-packages" / module);
+    put(machine.path / "dist-packages" / module / "__init__.py", "");
+  }
   fs::create_directories(machine.root / "docs/doxygen");
   put(machine.root / "docs/doxygen/Doxyfile", "INPUT = include\n");
-  put(machine.root / "CMakeLists.txt", "project(heed VERSION 3.7 LANGUAGES CXX)\n");
   const Finished docs = machine.heed({"docs"});
   CHECK(docs.code == 0);
-  CHECK(docs.out == (build / "index.html").string() + "\n");
-  CHECK(machine.log() == "INPUT = include\nPROJECT_NUMBER = 3.7\nOUTPUT_DIRECTORY = build/docs\n");
+  CHECK(docs.err == "");
+  const std::string root = machine.root.string(), build = root + "/build";
+  CHECK(docs.out == build + "/docs/index.html\n");
+  CHECK(machine.log() ==
+        "INPUT = include\nOUTPUT_DIRECTORY = build/site\nsphinx-build -q -j auto -c " + root +
+            "/docs/site -d " + build + "/site/doctrees " + build + "/site/pages " + build +
+            "/docs\n");
   CHECK(machine.heed({"docs", "x"}).code == 2);
+}
+
+TEST_CASE("without apt-get, docs says what it needs", "[commands][launcher]") {
+  const Machine machine;
+  machine.remove("bin/apt-get");
+  const Finished docs = machine.heed({"docs"});
+  CHECK(docs.code == 1);
+  CHECK(docs.err ==
+        "heed: error: docs needs doxygen, and Sphinx with three extensions: "
+        "pip install sphinx breathe myst-parser furo\n");
 }
 
 TEST_CASE("test --coverage runs the tests of a separate build and prints gcovr's table",

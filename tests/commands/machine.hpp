@@ -16,8 +16,9 @@ struct Machine : ScratchFolder {
     for (const fs::path& folder : {root, path / "bin", path / "tools"})
       fs::create_directories(folder);
     std::string launcher = content(HEED_SOURCE_DIR "/heed");
-    for (std::size_t i; (i = launcher.find("/usr/include")) != launcher.npos;)
-      launcher.replace(i, 12, (path / "include").string());
+    for (const std::string folder : {"/usr/include", "/usr/lib/python3/dist-packages"})
+      for (std::size_t i; (i = launcher.find(folder)) != launcher.npos;)
+        launcher.replace(i, folder.size(), (path / fs::path(folder).filename()).string());
     put(root / "heed", launcher);
     fs::permissions(root / "heed", fs::perms::owner_all);
     for (const std::string lesson : {"01_first", "02_second_sight", "03_section"}) {
