@@ -111,6 +111,22 @@ TEST_CASE(
   CHECK(has(text, "(docs/README.md)"));
 }
 
+TEST_CASE("the version is that of CMakeLists.txt everywhere", "[readme]") {
+  const std::string version =
+      matches(content(project / "CMakeLists.txt"), "project\\(heed VERSION ([0-9.]+) ").at(0);
+  const auto check_all = [&](const std::string& file, const std::string& pattern) {
+    INFO(file);
+    const std::vector<std::string> found = matches(content(project / file), pattern);
+    CHECK_FALSE(found.empty());
+    for (const std::string& each : found) CHECK(each == version);
+  };
+  check_all("CITATION.cff", "\nversion: ([0-9.]+)");
+  check_all("docs/library.md", "find_package\\(heed ([0-9.]+)");
+  check_all("examples/cmake_project/CMakeLists.txt", "find_package\\(heed ([0-9.]+)");
+  check_all("CONTRIBUTING.md", "git tag -a v([0-9.]+) ");
+  CHECK(matches(content(project / "CHANGELOG.md"), "\n## ([0-9.]+)").at(0) == version);
+}
+
 TEST_CASE("every file of the project that the documentation names exists", "[readme]") {
   const std::vector<std::string> names = matches(
       documentation(), "`((?:include|src|tests|tools|docs|examples|lessons)/[A-Za-z0-9_/.-]+)`");
