@@ -90,24 +90,6 @@ inline void print_sizes(const std::vector<Size>& sizes, const Size& bound) {
   print_lines(lines);
 }
 
-inline void picture_of_sizes(const std::string& lesson, const std::vector<Size>& sizes,
-                             const Size& bound) {
-  Array rows = zeros({sizes.size(), 3});
-  for (std::size_t i = 0; i < rows.shape(0); ++i)
-    xt::row(rows, int(i)) =
-        Array{Real(sizes[i].V), Real(sizes[i].training), Real(sizes[i].held_out)};
-  picture_by_gnuplot(
-      lesson, "sizes",
-      gnuplot_block("data", rows) +
-          "set logscale x 2\nset yrange [0:1.05]\nset xlabel 'vocabulary size (tokens)'\n"
-          "set ylabel 'tokens per character'\n"
-          "set label 'dashed: chunks per character, the lower bound' at 262,0.22\n"
-          "plot $data using 1:3 with linespoints lw 2 pt 7 ps 0.7 lc rgb '#D55E00' title "
-          "'two held-out scenes', $data using 1:2 with linespoints lw 2 pt 7 ps 0.7 lc rgb "
-          "'#0072B2' title 'training text', " +
-          decimal(bound.training, 6) + " dashtype 2 lw 2 lc rgb '#666666' notitle");
-}
-
 // A mean and its standard error: "1.80 +- 0.01".
 inline std::string mean_and_error(const std::vector<double>& x, int decimals) {
   const Estimate e = estimate(x);
@@ -119,11 +101,12 @@ template <class Result>
 std::string table_of(const std::vector<Result>& results) {
   using Run = std::decay_t<decltype(results[0].runs[0])>;
   std::string table =
-      "                          nats per         bits per character\n"
-      "tokens      parameters    token            both scenes      first   second";
+      "                                nats per         bits per character\n"
+      "tokens      parameters  steps   token            both scenes      first   second";
   for (const Result& result : results)
     table += "\n" + pad_right(result.name, 12) + pad_left(grouped(result.runs[0].parameters), 10) +
-             "    " + pad_right(mean_and_error(result.all(&Run::loss), 3), 17) +
+             pad_left(grouped(result.runs[0].steps), 7) + "   " +
+             pad_right(mean_and_error(result.all(&Run::loss), 3), 17) +
              pad_right(mean_and_error(result.all(&Run::bits), 3), 15) +
              pad_left(decimal(result.mean(&Run::first), 3), 7) +
              pad_left(decimal(result.mean(&Run::second), 3), 9);
