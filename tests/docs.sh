@@ -7,4 +7,5 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 warnings=$({ cat docs/doxygen/Doxyfile; echo "OUTPUT_DIRECTORY = $folder"; } | doxygen - 2>&1)
 [ -z "$warnings" ] || { printf '%s\n' "$warnings"; exit 1; }
+! grep '`' "$folder"/xml/*.xml || { echo "the filter left a mark of code"; exit 1; }
 grep -q scaled_dot_product_attention "$folder"/xml/namespaceheed.xml

@@ -19,6 +19,11 @@ function print_variables(  end, type, variables, n, i) {  # of a line such as `d
   }
 }
 
+function mark_code() {  # `x` becomes <tt>x</tt>; the line has these marks in comments only
+  while (match($0, /`[^`]+`/))
+    $0 = substr($0, 1, RSTART - 1) "<tt>" substr($0, RSTART + 1, RLENGTH - 2) "</tt>" substr($0, RSTART + RLENGTH)
+}
+
 FNR == 1 {
   comment = outer_comment = previous = ""
   sub(/^\/\/ [^ ]*: /, "/// @file\n/// ")
@@ -32,8 +37,7 @@ FNR == 1 {
   sub(/\/\//, continues ? "///<" : "///")
   gsub(/[@\\<>#&]/, "\\\\&")
   sub(/\/\/\/\\</, "///<")
-  while (match($0, /`[^`]+`/))
-    $0 = substr($0, 1, RSTART - 1) "<tt>" substr($0, RSTART + 1, RLENGTH - 2) "</tt>" substr($0, RSTART + RLENGTH)
+  mark_code()
   print
   if (continues) next  # the second line of a comment after a declaration
   comment = (in_comment ? comment "\n" : "") $0
@@ -42,6 +46,7 @@ FNR == 1 {
 }
 {
   trailing = sub(/\/\/ /, "///< ")
+  mark_code()
   if (/^};/) comment = outer_comment
   if (!in_comment && !trailing && comment != "" && is_declaration()) print comment
   if (/^ +[A-Za-z_][A-Za-z_:<>0-9 ]* [a-z_0-9]+( = [^,;()]*)?(, [a-z_0-9]+( = [^,;()]*)?)+;( *\/\/\/<.*)?$/)
