@@ -7,114 +7,24 @@
 #include <algorithm>
 
 #include "guess.hpp"
-#include "harbour.hpp"
-#include "heed/files/model_file.hpp"
 #include "heed/study/ablation.hpp"
 #include "heed/study/heads.hpp"
 #include "in_threads.hpp"
 #include "pictures.hpp"
+#include "training.hpp"
 
 using namespace heed;
 
-constexpr std::size_t T = 32, C = 48, L = 2, H = 4;
-
-// What one head adds to the residual stream: y, the normed stream (B, T, C) -> (B, T, C).
-Tensor written_by(const nn::MultiHeadAttention& attention, const Tensor& y, std::size_t head) {
-  const nn::Projections p = attention.project(y, y);
-  AttentionOptions options = {true};  // causal
-  options.num_heads = H;
-  const Tensor O = scaled_dot_product_attention(p.query, p.key, p.value, options);  // (B, T, C)
-  const auto first = std::int64_t(head * C / H), last = std::int64_t((head + 1) * C / H);
-  return linear(slice(O, 2, first, last), slice(attention.out.weight, 1, first, last));
-}
-
-// Heads of one layer that are ablated. Zero ablation: they write nothing. Mean ablation: they write
-// the mean of what they write, over all positions.
-struct Ablated {
-  std::size_t layer = 0;
-  std::vector<std::size_t> heads = {};
-  bool with_mean = false;
-};
-const std::vector<std::size_t> all_heads = {0, 1, 2, 3};
-
-Tensor attention_without(const Ablated& ablated, const nn::MultiHeadAttention& attention,
-                         const Tensor& y) {
-  Tensor sum(zeros(y.shape()));
-  for (const std::size_t h : all_heads) {
-    const bool keep = std::count(ablated.heads.begin(), ablated.heads.end(), h) == 0;
-    if (!keep && !ablated.with_mean) continue;
-    const Tensor written = written_by(attention, y, h);
-    sum = sum + (keep ? written : mean(written, {0, 1}));
-  }
-  return sum;
-}
-
-// Tokens (B, T) -> logits (B, T, V).
-Tensor logits_without(const Ablated& ablated, const nn::Gpt& model, const Indices& tokens) {
-  Tensor x = model.embed(tokens);  // the residual stream (B, T, C)
-  for (std::size_t l = 0; l < L; ++l) {
-    const nn::Block& block = model.blocks[l];
-    const Tensor y = block.norm1(x);
-    x = x + (l == ablated.layer && !ablated.heads.empty()
-                 ? attention_without(ablated, block.attention, y)
-                 : block.attention(y, model.attention_mask()));
-    x = x + block.mlp(block.norm2(x));
-  }
-  return model.logits(x);
-}
-
-double loss_without(const Ablated& ablated, const nn::Gpt& model, const Batch& text) {
-  const NoGrad no_grad;
-  return cross_entropy(logits_without(ablated, model, text.inputs), text.targets).item();
-}
-
-// ---- the models
-
-const std::string folder = "runs/lessons/16_looking_inside";
-
-// Trains a GPT; `without` is ablated from the first step on.
-nn::Gpt train(std::uint64_t seed, const Ablated& without, const Harbour& play) {
-  nn::GptConfig config;
-  config.vocab_size = play.vocab_size(), config.block_size = T, config.embed_dim = C;
-  config.layers = L, config.heads = H;
-  Generator g(seed);
-  Parameters parameters;
-  const nn::Gpt model(Scope(parameters, g), config);
-  for (Tensor p : parameters)  // as in lesson 13: 1 / sqrt(C) in place of 0.02
-    if (p.dim() == 2) p.mutable_value() *= Real(1 / std::sqrt(double(C)) / 0.02);
-  const std::int64_t steps = in_brief(700, 250);
-  optim::AdamW optimizer(parameters.tensors(), {0.01, 0.9, 0.99, 1e-8, /*weight_decay=*/0});
-  const optim::WarmupCosine schedule{0.01, 0.001, 30, steps};
-  for (std::int64_t step = 0; step < steps; ++step) {
-    const Batch batch = play.batch(8, T, g);
-    optim::zero_grad(parameters.tensors());
-    backward(cross_entropy(logits_without(without, model, batch.inputs), batch.targets));
-    optim::clip_grad_norm(parameters.tensors(), 1);
-    optimizer.set_lr(schedule.at(step));
-    optimizer.step();
-  }
-  if (seed == 1 && without.heads.empty()) {
-    std::filesystem::create_directories(folder);
-    save_model(folder + "/checkpoint.safetensors", parameters, config, play.vocabulary);
-  }
-  return model;
-}
-
-std::vector<nn::Gpt> five_models(const Ablated& without, const Harbour& play) {
-  return in_threads<nn::Gpt>(5, [&](std::uint64_t seed) { return train(seed, without, play); });
-}
-
-// Half of the held-out part: heads are chosen on the first half and judged on the second.
-Batch half(const Harbour& play, std::size_t which) {
-  const Batch all = play.held_out_windows(T);
-  const std::size_t W = all.inputs.shape(0) / 2;  // 120 windows
-  const auto half = [&](const Indices& x) {
-    return Indices(xt::view(x, xt::range(which * W, which * W + W)));
-  };
-  return {half(all.inputs), half(all.targets)};
-}
-
 // ---- what they attend to
+
+void one_head(const nn::Gpt& model, std::size_t head, const Harbour& play) {
+  const Indices ids = ids_of(play.vocabulary, "The lamp is out.");
+  section("The weights of one head", {{"head", name_of(head)}});
+  const std::vector<LayerAttention> layers = capture_attention(model, ids);
+  picture_of_head(layers[head / H].weights, head % H, letters_of(play.vocabulary, ids));
+  say();
+  picture_of_layer_1(layers[1].weights, letters_of(play.vocabulary, ids));
+}
 
 // The pattern scores of all heads: head h of layer l has the index l H + h.
 std::vector<double> scores(const HeadKind& kind, const nn::Gpt& model, const Indices& tokens) {
@@ -136,15 +46,6 @@ const HeadKind same = head_kinds()[2];      // earlier keys with the query's tok
 struct Chosen {
   std::vector<std::size_t> previous, same;
 };
-
-void one_head(const nn::Gpt& model, std::size_t head, const Harbour& play) {
-  const Indices ids = ids_of(play.vocabulary, "The lamp is out.");
-  section("The weights of one head", {{"head", name_of(head)}});
-  const std::vector<LayerAttention> layers = capture_attention(model, ids);
-  picture_of_head(layers[head / H].weights, head % H, letters_of(play.vocabulary, ids));
-  say();
-  picture_of_heads(layers, letters_of(play.vocabulary, ids));
-}
 
 Chosen patterns(const std::vector<nn::Gpt>& models, const Indices& choosing,
                 const Indices& judging) {
@@ -189,6 +90,39 @@ void only_spaces(const std::vector<nn::Gpt>& models, const Chosen& chosen, const
 
 // ---- what they are needed for
 
+// What one head adds to the residual stream: y, the normed stream (B, T, C) -> (B, T, C).
+Tensor written_by(const nn::MultiHeadAttention& attention, const Tensor& y, std::size_t head) {
+  const nn::Projections p = attention.project(y, y);
+  AttentionOptions options = {true};  // causal
+  options.num_heads = H;
+  const Tensor O = scaled_dot_product_attention(p.query, p.key, p.value, options);  // (B, T, C)
+  const auto first = std::int64_t(head * C / H), last = std::int64_t((head + 1) * C / H);
+  return linear(slice(O, 2, first, last), slice(attention.out.weight, 1, first, last));
+}
+
+// Heads of one layer that are ablated. Zero ablation: they write nothing. Mean ablation: they write
+// the mean of what they write, over all positions.
+struct Ablated {
+  std::size_t layer = 0;
+  std::vector<std::size_t> heads = {};
+  bool with_mean = false;
+};
+const std::vector<std::size_t> all_heads = {0, 1, 2, 3};
+
+Tensor attention_without(const Ablated& ablated, const nn::MultiHeadAttention& attention,
+                         const Tensor& y) {
+  Tensor sum(zeros(y.shape()));
+  for (const std::size_t h : all_heads) {
+    const bool keep = std::count(ablated.heads.begin(), ablated.heads.end(), h) == 0;
+    if (!keep && !ablated.with_mean) continue;
+    const Tensor written = written_by(attention, y, h);
+    sum = sum + (keep ? written : mean(written, {0, 1}));
+  }
+  return sum;
+}
+
+double loss_without(const Ablated& ablated, const nn::Gpt& model, const Batch& text);
+
 void ablation(const std::vector<nn::Gpt>& models, const Chosen& chosen, const Batch& judging) {
   section("Ablation");
   const nn::Gpt& first = models[0];
@@ -213,7 +147,38 @@ void ablation(const std::vector<nn::Gpt>& models, const Chosen& chosen, const Ba
   check("zero ablation = heed's ablate()", losses[0] + array_of(rows[0].zero),
         by_heed.ablated_loss);
   quote(table_of_heads(rows));
-  say({{"loss", trained(estimate(losses).mean)}, {"k", count_of_costliest(rows)}});
+  say({{"loss", trained(estimate(losses).mean)},
+       {"same", range_of(rows, &HeadCosts::same)},
+       {"previous", range_of(rows, &HeadCosts::previous)},
+       {"k", count_of_costliest(rows)}});
+}
+
+// Tokens (B, T) -> logits (B, T, V).
+Tensor logits_without(const Ablated& ablated, const nn::Gpt& model, const Indices& tokens) {
+  Tensor x = model.embed(tokens);  // the residual stream (B, T, C)
+  for (std::size_t l = 0; l < L; ++l) {
+    const nn::Block& block = model.blocks[l];
+    const Tensor y = block.norm1(x);
+    x = x + (l == ablated.layer && !ablated.heads.empty()
+                 ? attention_without(ablated, block.attention, y)
+                 : block.attention(y, model.attention_mask()));
+    x = x + block.mlp(block.norm2(x));
+  }
+  return model.logits(x);
+}
+
+double loss_without(const Ablated& ablated, const nn::Gpt& model, const Batch& text) {
+  const NoGrad no_grad;
+  return cross_entropy(logits_without(ablated, model, text.inputs), text.targets).item();
+}
+
+// Five models of the seeds 1 to 5, which lack these heads from the first step of training on.
+std::vector<nn::Gpt> models_that_never_had(const Ablated& heads, const Harbour& play) {
+  return in_threads<nn::Gpt>(5, [&](std::uint64_t seed) {
+    return train(seed, play, [&](const nn::Gpt& model, const Indices& tokens) {
+      return logits_without(heads, model, tokens);
+    });
+  });
 }
 
 void whole_layers(const std::vector<nn::Gpt>& models, const Harbour& play, const Batch& judging,
@@ -222,12 +187,12 @@ void whole_layers(const std::vector<nn::Gpt>& models, const Harbour& play, const
   std::vector<LayerCosts> layers;
   for (std::size_t l = 0; l < L; ++l) {
     LayerCosts costs;
-    const std::vector<nn::Gpt> never = five_models({l, all_heads}, play);
+    const std::vector<nn::Gpt> never = models_that_never_had({l, all_heads}, play);
     for (std::size_t m = 0; m < models.size(); ++m) {
       const double loss = loss_without({}, models[m], judging);
       double sum = 0;
       for (const std::size_t h : all_heads)
-        sum += loss_without({l, {h}}, models[m], judging) - loss;
+        sum += loss_without({l, {h}, true}, models[m], judging) - loss;
       costs.sum.push_back(sum);
       costs.all.push_back(loss_without({l, all_heads, true}, models[m], judging) - loss);
       costs.never.push_back(loss_without({l, all_heads}, never[m], judging) - loss);
@@ -252,12 +217,12 @@ int main() {
   const Guess guess("the increase of the loss, if layer 0 never had attention");
   const Harbour play;
   const Batch choosing = half(play, 0), judging = half(play, 1);
-  const std::vector<nn::Gpt> models = five_models({}, play);
+  const std::vector<nn::Gpt> models = in_threads<nn::Gpt>(
+      5, [&](std::uint64_t seed) { return train(seed, play, whole_model, seed == 1); });
   one_head(models[0], best_head(previous, models[0], choosing.inputs), play);
   const Chosen chosen = patterns(models, choosing.inputs, judging.inputs);
   only_spaces(models, chosen, judging.inputs);
   ablation(models, chosen, judging);
   whole_layers(models, play, judging, guess);
-  appendix("A model of yours");
   ending();
 }

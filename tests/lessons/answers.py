@@ -170,7 +170,7 @@ QUESTIONS = [
     ]),
     Question("15.3", [("lesson.cpp", "write(model, before, 500, 0.8, 10, g)", "write(model, before, 500, 0.8, 1, g)")]),
     Question("16.1", [("lesson.cpp", "judging = half(play, 1)", "judging = half(play, 0)")]),
-    Question("16.2", [("lesson.cpp", "Real(1 / std::sqrt(double(C)) / 0.02)", "Real(1)")]),
+    Question("16.2", [("training.hpp", "Real(1 / std::sqrt(double(C)) / 0.02)", "Real(1)")]),
     Question("16.3", [("lesson.cpp", "same = head_kinds()[2];", "same = induction_kind();")]),
     Question("17.1", [
         ("lesson.cpp",
