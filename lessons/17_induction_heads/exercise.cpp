@@ -5,9 +5,9 @@
 // Induction Heads", find such heads by their prefix-matching score on repeated random sequences: in
 // a random text only the repetition can be predicted. Here the score is defined as follows.
 //
-// A row t of the attention weights counts if the token at t occurs at an earlier position. Let p be
-// the last such position: p < t, tokens[p] == tokens[t]. The row's value is the attention weight of
-// query t on key p + 1, the position after the previous occurrence. (p + 1 may be t itself.) The
+// A row t of the attention weights counts if the token at t occurs at an earlier position. Its
+// value is the weight of query t on all positions that follow earlier occurrences: the sum over
+// each p < t with tokens[p] == tokens[t] of the weight on key p + 1. (p + 1 may be t itself.) The
 // score of a head is the mean value of the rows that count, or 0 if no row counts.
 //
 // weights (H, T, T) are the attention weights of H causal heads, tokens are T numbers. Return the H

@@ -29,16 +29,17 @@ Array random_heads(std::size_t H, std::size_t T, std::uint64_t seed) {
   return weights;
 }
 
-// Remembers the last position of each token while it reads the text.
+// Remembers the positions after the occurrences of each token while it reads the text.
 Array expected_scores(const Array& weights, const Tokens& tokens) {
-  std::vector<std::size_t> after(1000, 0);  // the position after the token's last occurrence
+  std::vector<std::vector<std::size_t>> after(1000);
   std::vector<double> sums(weights.shape(0), 0);
   double rows = 0;
   for (std::size_t t = 0; t < tokens.size(); ++t) {
-    std::size_t& key = after[std::size_t(tokens[t])];
-    if (key > 0) ++rows;
-    for (std::size_t h = 0; h < sums.size() && key > 0; ++h) sums[h] += double(weights(h, t, key));
-    key = t + 1;
+    std::vector<std::size_t>& keys = after[std::size_t(tokens[t])];
+    rows += keys.empty() ? 0 : 1;
+    for (std::size_t h = 0; h < sums.size(); ++h)
+      for (const std::size_t key : keys) sums[h] += double(weights(h, t, key));
+    keys.push_back(t + 1);
   }
   Array scores = zeros({sums.size()});
   for (std::size_t h = 0; h < sums.size() && rows > 0; ++h) scores(h) = Real(sums[h] / rows);
@@ -71,17 +72,17 @@ bool judge(const std::string& what, std::size_t H, const Tokens& tokens) {
 bool judge_by_hand() {
   const Tokens twice = {3, 1, 4, 2, 3, 1, 4, 2};
   const Indices drawn = Generator(9).randint(0, 9, {40});
-  const bool results[] = {
-      judge("an induction head, and two others", induction_scores(planted_heads(), twice),
-            Array{1, 0, 0}),
-      judge("four tokens, twice", 3, twice),
-      judge("most rows do not count", 2, {1, 2, 3, 4, 5, 1, 6, 7, 8}),
-      judge("three occurrences: the last earlier one counts", 2, {1, 2, 1, 3, 1, 4, 1}),
-      judge("a token may follow itself", 4, {7, 7, 7, 1, 1}),
-      judge("token 0", 2, {0, 5, 0, 5, 0}),
-      judge("no token occurs twice: all scores are 0", 2, {1, 2, 3, 4}),
-      judge("a single token", 1, {5}),
-      judge("40 random tokens", 5, Tokens(drawn.begin(), drawn.end()))};
+  const bool results[] = {judge("an induction head, and two others",
+                                induction_scores(planted_heads(), twice), Array{1, 0, 0}),
+                          judge("four tokens, twice", 3, twice),
+                          judge("most rows do not count", 2, {1, 2, 3, 4, 5, 1, 6, 7, 8}),
+                          judge("several earlier occurrences: the keys after all of them count", 2,
+                                {1, 2, 1, 3, 1, 4, 1}),
+                          judge("a token may follow itself", 4, {7, 7, 7, 1, 1}),
+                          judge("token 0", 2, {0, 5, 0, 5, 0}),
+                          judge("no token occurs twice: all scores are 0", 2, {1, 2, 3, 4}),
+                          judge("a single token", 1, {5}),
+                          judge("40 random tokens", 5, Tokens(drawn.begin(), drawn.end()))};
   return std::all_of(std::begin(results), std::end(results), [](bool holds) { return holds; });
 }
 

@@ -5,9 +5,9 @@
 // Induction Heads", find such heads by their prefix-matching score on repeated random sequences: in
 // a random text only the repetition can be predicted. Here the score is defined as follows.
 //
-// A row t of the attention weights counts if the token at t occurs at an earlier position. Let p be
-// the last such position: p < t, tokens[p] == tokens[t]. The row's value is the attention weight of
-// query t on key p + 1, the position after the previous occurrence. (p + 1 may be t itself.) The
+// A row t of the attention weights counts if the token at t occurs at an earlier position. Its
+// value is the weight of query t on all positions that follow earlier occurrences: the sum over
+// each p < t with tokens[p] == tokens[t] of the weight on key p + 1. (p + 1 may be t itself.) The
 // score of a head is the mean value of the rows that count, or 0 if no row counts.
 //
 // weights (H, T, T) are the attention weights of H causal heads, tokens are T numbers. Return the H
@@ -21,21 +21,17 @@
 using namespace heed;
 
 // Your part begins here.
-// The position after the last earlier occurrence of the token at t, or 0 if there is none.
-std::size_t after_previous(const std::vector<int>& tokens, std::size_t t) {
-  std::size_t p = t;  // one above the position to compare
-  while (p > 0 && tokens[p - 1] != tokens[t]) --p;
-  return p;
-}
-
 Array induction_scores(const Array& weights, const std::vector<int>& tokens) {
   Array sums = zeros({weights.shape(0)});
   Real rows = 0;
   for (std::size_t t = 0; t < tokens.size(); ++t) {
-    const std::size_t s = after_previous(tokens, t);
-    if (s == 0) continue;
-    rows += 1;
-    for (std::size_t h = 0; h < sums.size(); ++h) sums(h) += weights(h, t, s);
+    bool counts = false;
+    for (std::size_t p = 0; p < t; ++p) {
+      if (tokens[p] != tokens[t]) continue;
+      counts = true;
+      for (std::size_t h = 0; h < sums.size(); ++h) sums(h) += weights(h, t, p + 1);
+    }
+    rows += counts ? 1 : 0;
   }
   return rows > 0 ? Array(sums / rows) : sums;
 }

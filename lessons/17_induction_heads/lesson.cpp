@@ -7,23 +7,11 @@
 #include <functional>
 
 #include "guess.hpp"
-#include "heed/ops/attention.hpp"
-#include "in_threads.hpp"
-#include "pictures.hpp"
-#include "tuning.hpp"
+#include "training.hpp"
 
 using namespace heed;
 
-// ---- the text: P different random tokens of V, repeated to fill T positions; P is random, too.
-
-constexpr std::size_t V = 32, T = 48, shortest = 8, longest = 24;
-
-struct Repeats {
-  Indices inputs, targets;  // (B, T)
-  Indices periods;          // (B)
-};
-
-Repeats new_repeats(Generator& g, std::size_t B) {
+Repeats heed::new_repeats(Generator& g, std::size_t B) {
   Repeats r{Indices::from_shape({B, T}), Indices::from_shape({B, T}),
             g.randint(shortest, longest + 1, {B})};
   for (std::size_t b = 0; b < B; ++b) {
@@ -37,113 +25,15 @@ Repeats new_repeats(Generator& g, std::size_t B) {
   return r;
 }
 
-// The mean loss of the targets that follow a token which occurred before.
-double repeated_loss(const Tensor& logits, const Repeats& r) {
-  CrossEntropyOptions each;
-  each.reduction = Reduction::none;
-  const Array losses = cross_entropy(logits, r.targets, each).value();  // (B, T)
-  double sum = 0, n = 0;
-  for (std::size_t b = 0; b < losses.shape(0); ++b)
-    for (std::size_t t = std::size_t(r.periods(b)); t < T; ++t) sum += losses(b, t), n += 1;
-  return sum / n;
-}
-
 void text_that_repeats(const Repeats& test) {
   section("Text that repeats", {{"bound", decimal(first_bound(V, test.periods), 2)}});
 }
 
-// ---- the model: layers of attention with rotary positions, without MLPs
-
-struct Model {
-  nn::Embedding token;
-  std::vector<nn::LayerNorm> norms;  // of each layer
-  std::vector<nn::MultiHeadAttention> attention;
-  nn::LayerNorm norm;
-  nn::Linear output;
-};
-
-// Tokens (B, T) -> logits (B, T, V). Without masks, all layers have a causal mask.
-Tensor logits_of(const Model& m, const Indices& tokens,
-                 const std::vector<nn::AttentionMask>& masks = {{true}, {true}}) {
-  Tensor x = m.token(tokens);  // the residual stream (B, T, C)
-  for (std::size_t l = 0; l < m.attention.size(); ++l)
-    x = x + m.attention[l](m.norms[l](x), masks[l]);
-  return m.output(m.norm(x));
-}
-
-// The attention weights of the head of layer l, (B, 1, T, T).
-Array weights_of(const Model& m, std::size_t l, const Indices& tokens) {
-  Tensor x = m.token(tokens);
-  if (l == 1) x = x + m.attention[0](m.norms[0](x), {true});
-  const Tensor y = m.norms[l](x);
-  return m.attention[l].weights(y, y, {true}).value();
-}
-
-Model new_model(Parameters& parameters, Generator& g, std::size_t layers, std::size_t heads,
-                std::size_t C) {
-  const Scope scope(parameters, g);
-  Model m{nn::Embedding(scope / "token", V, C),
-          {},
-          {},
-          nn::LayerNorm(scope / "norm", C),
-          nn::Linear(scope / "output", C, V, false)};
-  for (std::size_t l = 0; l < layers; ++l) {
-    m.norms.emplace_back(scope / "norms" / l, C);
-    m.attention.emplace_back(scope / "attention" / l, C, heads, false,
-                             nn::AttentionVariant{0, true});
-  }
-  for (Tensor p : parameters)
-    if (p.dim() == 2) p.mutable_value() = g.normal(p.shape(), 0, 0.06);
-  return m;
-}
-
-struct Trained {
-  Model model;
-  Series loss = {"", {}, {}}, score = {"", {}, {}};  // every 10 steps
-};
-
-const double best_rate = 0.005;  // of one layer and of two, see the appendix
-
-Trained train(std::uint64_t seed, std::size_t layers, double lr) {
-  Generator g(seed), sequences(1000 + seed), fixed(8);
-  Parameters parameters;
-  // Two layers of one head, or one layer of three heads: 21,792 and 21,912 parameters.
-  Trained m{layers == 2 ? new_model(parameters, g, 2, 1, 48) : new_model(parameters, g, 1, 3, 66)};
-  const std::int64_t steps = in_brief(450, 350);
-  optim::AdamW optimizer(parameters.tensors(), {lr, 0.9, 0.98, 1e-8, /*weight_decay=*/0});
-  const optim::WarmupCosine rate{lr, lr / 10, 50, steps};
-  const Repeats shown = new_repeats(fixed, 16);
-  for (std::int64_t step = 0; step <= steps; ++step) {
-    if (step % 10 == 0) {
-      const NoGrad no_grad;
-      m.loss.append(double(step), repeated_loss(logits_of(m.model, shown.inputs), shown));
-      m.score.append(double(step),
-                     prefix_score(weights_of(m.model, layers - 1, shown.inputs), shown.inputs));
-    }
-    const Repeats batch = new_repeats(sequences, 16);
-    optim::zero_grad(parameters.tensors());
-    backward(cross_entropy(logits_of(m.model, batch.inputs), batch.targets));
-    optim::clip_grad_norm(parameters.tensors(), 1);
-    optimizer.set_lr(rate.at(step));
-    optimizer.step();
-  }
-  return m;
-}
-
-std::vector<TuningRow> sweep() {
-  Generator g(9);
-  const Repeats windows = new_repeats(g, 64);
-  std::vector<TuningRow> rows;
-  for (const std::size_t layers : {2, 1})
-    for (const double rate : {0.0025, 0.005, 0.01, 0.02}) {
-      const auto loss = [&](std::uint64_t seed) {
-        const Trained m = train(10 + seed, layers, rate);
-        return repeated_loss(logits_of(m.model, windows.inputs), windows);
-      };
-      const Estimate e = estimate(in_threads<double>(3, loss));
-      rows.push_back({layers == 2 ? "two layers" : "one layer", rate, e.mean, e.standard_error});
-    }
-  return rows;
+// Tokens (B, T) -> logits (B, T, V), with a mask for each layer.
+Tensor Model::logits(const Indices& tokens, const std::vector<nn::AttentionMask>& masks) const {
+  Tensor x = token(tokens);  // the residual stream (B, T, C)
+  for (std::size_t l = 0; l < attention.size(); ++l) x = x + attention[l](norms[l](x), masks[l]);
+  return output(norm(x));
 }
 
 std::vector<Model> when(const Repeats& test) {
@@ -154,17 +44,19 @@ std::vector<Model> when(const Repeats& test) {
       in_threads<Trained>(5, [](std::uint64_t seed) { return train(seed, 1, best_rate); });
   const NoGrad no_grad;
   std::vector<Curve> curves;
-  std::vector<double> gaps;
+  std::vector<double> gaps, leads;
   std::vector<Model> models;
   for (std::size_t m = 0; m < 5; ++m) {
-    curves.push_back({two[m].loss, two[m].score, one[m].loss,
-                      repeated_loss(logits_of(two[m].model, test.inputs), test),
-                      repeated_loss(logits_of(one[m].model, test.inputs), test)});
+    curves.push_back({two[m].loss, two[m].previous, two[m].prefix, one[m].loss,
+                      repeated_loss(two[m].model.logits(test.inputs), test),
+                      repeated_loss(one[m].model.logits(test.inputs), test)});
     gaps.push_back(curves[m].one_loss - curves[m].two_loss);
+    leads.push_back(step_of_half(two[m].prefix) - step_of_half(two[m].previous));
     models.push_back(two[m].model);
   }
   quote(table_of_curves(curves));
   claim_difference("two layers have a lower loss than one layer", gaps);
+  claim_difference("the previous token score is at its half earlier", leads);
   say();
   picture_of_curves(curves);
   say();
@@ -210,7 +102,7 @@ std::pair<double, double> layer_1_reads(const Model& m, const Repeats& test, Lac
           repeated_loss(logits, test)};
 }
 
-void composition(const std::vector<Model>& models, const Repeats& test) {
+void composition(const std::vector<Model>& models, const Repeats& test, const Guess& guess) {
   section("What the keys read");
   std::vector<std::vector<double>> scores, losses;
   std::vector<double> falls;
@@ -225,54 +117,11 @@ void composition(const std::vector<Model>& models, const Repeats& test) {
   }
   quote(table_of_reads(scores, losses));
   check("nothing ablated: the loss = the model's", scalar(Real(losses[0][0])),
-        scalar(Real(repeated_loss(logits_of(models[0], test.inputs), test))));
+        scalar(Real(repeated_loss(models[0].logits(test.inputs), test))));
   claim_difference("prefix-matching falls most without it in the keys", falls);
-  say();
-}
-
-// Whether query t may not attend to key s if the period is P.
-using Rule = std::function<bool(std::size_t t, std::size_t s, std::size_t P)>;
-
-double loss_without_keys(const Model& m, const Repeats& test, std::size_t layer,
-                         const Rule& hidden) {
-  const NoGrad no_grad;
-  const std::size_t B = test.inputs.shape(0);
-  nn::AttentionMask mask{true, Mask::from_shape({B, 1, T, T})};  // for all heads
-  for (std::size_t b = 0; b < B; ++b)
-    for (std::size_t t = 0; t < T; ++t)
-      for (std::size_t s = 0; s < T; ++s)
-        (*mask.mask)(b, 0, t, s) = !hidden(t, s, std::size_t(test.periods(b)));
-  std::vector<nn::AttentionMask> masks = {{true}, {true}};
-  masks[layer] = mask;
-  return repeated_loss(logits_of(m, test.inputs, masks), test);
-}
-
-// Key s is at t + shift - P, t + shift - 2P, ...
-Rule earlier(std::size_t shift) {
-  return [shift](std::size_t t, std::size_t s, std::size_t P) {
-    return s + P <= t + shift && (t + shift - s) % P == 0;
-  };
-}
-Rule just_before(std::size_t back) {
-  return [back](std::size_t t, std::size_t s, std::size_t) { return s + back == t; };
-}
-
-void without_keys(const std::vector<Model>& models, const Repeats& test, const Guess& guess) {
-  section("Without one key");
-  std::vector<std::vector<double>> rows;
-  std::vector<double> above;
-  for (const Model& m : models) {
-    const NoGrad no_grad;
-    rows.push_back(
-        {repeated_loss(logits_of(m, test.inputs), test), loss_without_keys(m, test, 1, earlier(1)),
-         loss_without_keys(m, test, 1, earlier(0)), loss_without_keys(m, test, 0, just_before(1)),
-         loss_without_keys(m, test, 0, just_before(2))});
-    above.push_back(rows.back()[3] - std::log(double(V)));
-  }
-  quote(table_of_keys(rows));
-  claim_difference("without key t - 1 in layer 0 the loss is above ln 32", above);
-  guess.compare(trained(estimate(above).mean + std::log(double(V))));
-  say();
+  guess.compare(trained(mean_column(losses, 2)));
+  say({{"keys", trained(mean_column(losses, 2))},
+       {"values", trained(mean_column(losses, 3) - mean_column(losses, 0))}});
 }
 
 // The logits (V, V) that the head of layer l writes if all its weight is on a key with the token of
@@ -294,19 +143,62 @@ void copying(const std::vector<Model>& models) {
   picture_of_logits(written_logits(models[0], 0), written_logits(models[0], 1));
 }
 
+// Whether query t may not attend to key s if the period is P.
+using Rule = std::function<bool(std::size_t t, std::size_t s, std::size_t P)>;
+
+double loss_without_keys(const Model& m, const Repeats& test, std::size_t layer,
+                         const Rule& hidden) {
+  const NoGrad no_grad;
+  const std::size_t B = test.inputs.shape(0);
+  nn::AttentionMask mask{true, Mask::from_shape({B, 1, T, T})};  // for all heads
+  for (std::size_t b = 0; b < B; ++b)
+    for (std::size_t t = 0; t < T; ++t)
+      for (std::size_t s = 0; s < T; ++s)
+        (*mask.mask)(b, 0, t, s) = !hidden(t, s, std::size_t(test.periods(b)));
+  std::vector<nn::AttentionMask> masks = {{true}, {true}};
+  masks[layer] = mask;
+  return repeated_loss(m.logits(test.inputs, masks), test);
+}
+
+// Key s is at t + shift - P, t + shift - 2P, ...
+Rule earlier(std::size_t shift) {
+  return [shift](std::size_t t, std::size_t s, std::size_t P) {
+    return s + P <= t + shift && (t + shift - s) % P == 0;
+  };
+}
+Rule just_before(std::size_t back) {
+  return [back](std::size_t t, std::size_t s, std::size_t) { return s + back == t; };
+}
+
+void without_keys(const std::vector<Model>& models, const Repeats& test) {
+  std::vector<std::vector<double>> rows;
+  std::vector<double> above;
+  for (const Model& m : models) {
+    const NoGrad no_grad;
+    rows.push_back(
+        {repeated_loss(m.logits(test.inputs), test), loss_without_keys(m, test, 1, earlier(1)),
+         loss_without_keys(m, test, 1, earlier(0)), loss_without_keys(m, test, 0, just_before(1)),
+         loss_without_keys(m, test, 0, just_before(2))});
+    above.push_back(rows.back()[3] - std::log(double(V)));
+  }
+  quote(table_of_keys(rows));
+  claim_difference("without key t - 1 in layer 0 the loss is above ln 32", above);
+  say();
+}
+
 int main() {
   set_num_threads(1);  // each model has a thread of its own
   if (tuning()) return write_tuning("loss on repeated tokens, seeds 11 to 13", sweep());
   opening();
-  const Guess guess("the loss without the previous token's key");
+  const Guess guess("the loss without layer 0 in the keys of layer 1");
   Generator g(7);
   const Repeats test = new_repeats(g, 64);  // the models were trained on others
   text_that_repeats(test);
   const std::vector<Model> models = when(test);
   where(models, test);
-  composition(models, test);
-  without_keys(models, test, guess);
+  composition(models, test, guess);
   copying(models);
+  if (appendix("Without one key")) without_keys(models, test);
   if (appendix("How the learning rates were chosen"))
     show_tuning({{"two layers", best_rate}, {"one layer", best_rate}});
   ending();

@@ -17,11 +17,16 @@ inline double prefix_score(const Array& weights, const Indices& tokens) {
   return xt::mean(head_scores(induction_kind(), weights, tokens, true))();
 }
 
+// The weight on the previous token. `weights` are those of one head.
+inline double previous_score(const Array& weights, const Indices& tokens) {
+  return head_scores(head_kinds()[0], weights, tokens, true)(0);
+}
+
 // The previous token score and the prefix-matching score of the heads of both layers.
 inline std::vector<double> both_scores(const Array& layer_0, const Array& layer_1,
                                        const Indices& tokens) {
-  return {head_scores(head_kinds()[0], layer_0, tokens, true)(0), prefix_score(layer_0, tokens),
-          head_scores(head_kinds()[0], layer_1, tokens, true)(0), prefix_score(layer_1, tokens)};
+  return {previous_score(layer_0, tokens), prefix_score(layer_0, tokens),
+          previous_score(layer_1, tokens), prefix_score(layer_1, tokens)};
 }
 
 // A token that occurs for the first time is one of those that have not occurred, all of which are
@@ -63,28 +68,39 @@ inline std::string rows_of_seeds(const std::string& header,
   return text;
 }
 
-// The results of training for one seed: the curves of the model with two layers, the curve of the
-// model with one layer, and the losses on new sequences.
+// The results of training for one seed: the loss and the scores of two layers and the loss of one
+// layer over the steps, and the losses on new sequences.
 struct Curve {
-  Series loss, score, one_layer;
+  Series loss, previous, prefix, one_layer;
   double two_loss, one_loss;
-
-  // The first step with a loss below y, as text.
-  std::string first_below(double y) const {
-    for (std::size_t i = 0; i < loss.y.size(); ++i)
-      if (loss.y[i] < y) return decimal(loss.x[i], 0);
-    return "-";
-  }
 };
+
+// The first step at which a score is above half of its last value.
+inline double step_of_half(const Series& score) {
+  std::size_t i = 0;
+  while (score.y[i] < score.y.back() / 2) ++i;
+  return score.x[i];
+}
+
+// The first step with a loss below 1, as text.
+inline std::string step_below_1(const Series& loss) {
+  for (std::size_t i = 0; i < loss.y.size(); ++i)
+    if (loss.y[i] < 1) return decimal(loss.x[i], 0);
+  return "-";
+}
 
 inline std::string table_of_curves(const std::vector<Curve>& curves) {
   std::string rows =
-      "        loss of       loss of      two layers: first step\n"
-      "        two layers    one layer    below 3     below 1";
-  for (std::size_t m = 0; m < curves.size(); ++m)
-    rows += "\nseed " + std::to_string(m + 1) + pad_left(decimal(curves[m].two_loss, 2), 9) +
-            pad_left(decimal(curves[m].one_loss, 2), 13) + pad_left(curves[m].first_below(3), 14) +
-            pad_left(curves[m].first_below(1), 12);
+      "        loss of       loss of      first step of two layers with\n"
+      "        two layers    one layer    half the      half the      loss\n"
+      "                                   prev. score   prefix score  below 1";
+  for (std::size_t m = 0; m < curves.size(); ++m) {
+    const Curve& c = curves[m];
+    rows += "\nseed " + std::to_string(m + 1) + pad_left(decimal(c.two_loss, 2), 9) +
+            pad_left(decimal(c.one_loss, 2), 13) +
+            pad_left(decimal(step_of_half(c.previous), 0), 14) +
+            pad_left(decimal(step_of_half(c.prefix), 0), 14) + pad_left(step_below_1(c.loss), 14);
+  }
   return rows;
 }
 
@@ -108,14 +124,15 @@ inline void picture_of_curves(const std::vector<Curve>& curves) {
     };
     add("two", curves[m].loss, "#0072B2", "", "loss, two layers");
     add("one", curves[m].one_layer, "#D55E00", "", "loss, one layer");
-    add("score", curves[m].score, "#009E73", " axes x1y2", "score, two layers (right)");
+    add("previous", curves[m].previous, "#CC79A7", " axes x1y2", "previous token score of layer 0");
+    add("prefix", curves[m].prefix, "#009E73", " axes x1y2", "prefix-matching score of layer 1");
   }
   picture_by_gnuplot("17_induction_heads", "phase_change",
                      data +
                          "set xlabel 'step'\nset ylabel 'loss on repeated tokens (nats)'\n"
-                         "set yrange [0:4]\nset y2label 'prefix-matching score of the last layer'\n"
+                         "set yrange [0:4]\nset y2label 'scores of two layers'\n"
                          "set y2range [0:1]\nset y2tics out\nset border 11 lc rgb '#888888'\n"
-                         "set key below maxrows 2\nplot " +
+                         "set key below maxrows 3\nplot " +
                          plots +
                          "log(32) dashtype 2 lw 2 lc rgb '#666666' title 'ln 32: equal "
                          "probabilities'");
@@ -148,6 +165,12 @@ inline void picture_of_weights(const Array& layer_0, const Array& layer_1) {
           {"layer 0: the previous token", "layer 1: the token after the earlier one"}, options, 2);
 }
 
+inline double mean_column(const std::vector<std::vector<double>>& rows, std::size_t column) {
+  double sum = 0;
+  for (const std::vector<double>& row : rows) sum += row[column];
+  return sum / double(rows.size());
+}
+
 inline std::string table_of_reads(const std::vector<std::vector<double>>& scores,
                                   const std::vector<std::vector<double>>& losses) {
   std::vector<std::vector<double>> rows = scores;
@@ -156,7 +179,7 @@ inline std::string table_of_reads(const std::vector<std::vector<double>>& scores
   return rows_of_seeds(
       "        prefix-matching score if layer 0    loss if layer 0\n"
       "        does not reach layer 1's            does not reach layer 1's\n"
-      "        (all)  queries  keys   values        (all)  queries  keys   values",
+      "       (none)  queries  keys   values       (none)  queries  keys   values",
       rows, {5, 9, 6, 9, 13, 9, 6, 9});
 }
 

@@ -68,13 +68,15 @@ inline void show_models(const std::vector<BlankModel>& models, const std::vector
   }
   const auto line = [](const std::string& name, const std::vector<double>& x) {
     const Estimate e = estimate(x);
-    say(pad_right(name, 44) + trained(e.mean) + " +- " + trained(e.standard_error, 3));
+    const std::string error = decimal(e.standard_error, 3);
+    return pad_right(name, 36) + decimal(e.mean, 3) +
+           (x.size() < 2 || error == "0.000" ? "" : " +- " + error);
   };
-  line("held-out loss, one [MASK]", losses);
-  say(pad_right("entropy of the grammar, one [MASK]", 45) +
-      decimal(conditional_entropy(models[0].vocabulary, each), 2));
-  line("accuracy on all pronouns", all);
-  line("accuracy on those about the object", objects);
+  quote(line("held-out loss, one [MASK]", losses) + "\n" +
+        line("entropy of the grammar, one [MASK]",
+             {conditional_entropy(models[0].vocabulary, each)}) +
+        "\n" + line("accuracy on all pronouns", all) + "\n" +
+        line("accuracy on those about the object", objects));
   guard("each accuracy on the pronouns about the object is above 0.9",
         *std::min_element(objects.begin(), objects.end()) > 0.9, "one is not");
 }

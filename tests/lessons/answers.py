@@ -178,7 +178,7 @@ QUESTIONS = [
          "g.randint(16, 17, {B})")
     ], fails=True),
     Question("17.2", [
-        ("lesson.cpp",
+        ("training.hpp",
          "nn::AttentionVariant{0, true}",
          "nn::AttentionVariant{0, false}")
     ]),
