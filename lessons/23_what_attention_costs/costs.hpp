@@ -85,16 +85,18 @@ inline std::string lengths_table(const Costs& costs) {
   return text;
 }
 
-// Prints the table of these kinds: the slopes, what the fit predicts for the last length, and what
-// was measured there.
+// The table of these kinds: the slopes, the time at the longest length of the fit, what the fit
+// predicts for the last length, and what was measured there.
 inline std::string table_of(const std::vector<Costs>& kinds) {
-  const std::string last = grouped(kinds[0].n.back());
-  std::string text = "                         slope of     at n = " + last +
-                     ":\n                      time  memory   fit ms      ms       MB";
+  const std::vector<double>& n = kinds[0].n;
+  const std::string fitted_last = grouped(n[n.size() - 2]), last = grouped(n.back());
+  std::string text = "                         slope of   n = " + fitted_last + "    n = " + last +
+                     "\n                      time  memory        ms   fit ms      ms       MB";
   for (const Costs& costs : kinds) {
     const PowerLaw time = fitted(costs.n, costs.milliseconds), bytes = fitted(costs.n, costs.bytes);
     text += "\n" + pad_right(costs.name, 20) + pad_left(decimal(time.slope, 2), 6) +
             pad_left(decimal(bytes.slope, 2), 8) +
+            pad_left(decimal(costs.milliseconds[n.size() - 2], 2), 10) +
             pad_left(decimal(time.at(costs.n.back()), 2), 9) +
             pad_left(decimal(costs.milliseconds.back(), 2), 8) +
             pad_left(decimal(costs.bytes.back() / 1e6, 1), 9);
@@ -190,8 +192,8 @@ inline void draw_tiles(const std::string& lesson) {
       "set arrow from 4.05,1.5 to 6.85,1.5 front lw 2\n"
       "set arrow from 9.35,1.5 to 10.35,1.5 front lw 2 dt 2\n";
   label(3, 5.7, "blocks of keys and values, from left to right");
-  label(-0.9, 4.4, "blocks");
-  label(-0.9, 4.1, "of queries");
+  label(-0.9, 5.0, "blocks");
+  label(-0.9, 4.6, "of queries");
   label(8.1, 2.3, "added to");
   label(8.1, 0.7, "after the last");
   label(8.1, 0.35, "tile: O = o / l");

@@ -43,7 +43,9 @@ void the_price() {
   quote(table_of(kinds));
   guess.compare(decimal(kinds[0].milliseconds.back(), 1));
   const double matrices = kinds[0].bytes.back() / double(test_length * test_length * sizeof(Real));
-  claim("at the peak there are at least two matrices (n, n)", matrices >= 2, decimal(matrices, 2));
+  claim("at the peak there are four matrices (n, n): products, masked scores, two of softmax",
+        matrices > 4 && matrices < 4.3, decimal(matrices, 2));
+  say();
 }
 
 void where_time_goes() {
@@ -268,7 +270,7 @@ void what_a_fixed_state_forgets() {
         soft > 0.9 && linear < 0.3, decimal(soft, 4) + " and " + decimal(linear, 4));
   const Estimate change = paired_change(rows[1], rows[2], 3);
   say({{"change", trained(change.mean, 3) + " +- " + trained(change.standard_error, 3)}});
-  draw_accuracy(lesson, rows, lengths);
+  draw_recall(lesson, rows, lengths, D_recall);
   say();
   draw_weights(lesson,
                std::vector<RecallModel>{train(variants[0], 32, 1), train(variants[1], 32, 1)}, phi);

@@ -114,19 +114,36 @@ inline std::string table_of(const std::vector<RecallRow>& rows,
   return text + bound;
 }
 
-// Plots accuracy against n.
-inline void draw_accuracy(const std::string& lesson, const std::vector<RecallRow>& rows,
-                          const std::vector<std::size_t>& lengths) {
-  std::vector<Series> curves;
-  for (const RecallRow& row : rows) {
-    curves.push_back({row.name, {}, {}, /*points=*/true});
-    for (std::size_t i = 0; i < lengths.size(); ++i)
-      curves.back().append(std::log2(double(lengths[i])), row.accuracy(i).mean);
+// Accuracy and mean weight on the right key against n, side by side.
+inline void draw_recall(const std::string& lesson, const std::vector<RecallRow>& rows,
+                        const std::vector<std::size_t>& lengths, std::size_t D) {
+  const Names colors = {"#D55E00", "#0072B2", "#009E73"};
+  std::string data, accuracies, weights;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    Array points = zeros({lengths.size(), 5});
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      const Estimate weight = estimate(rows[r].all(&RecallScore::weight, i));
+      xt::row(points, int(i)) =
+          Array{Real(lengths[i]), Real(rows[r].accuracy(i).mean), Real(weight.mean),
+                1 / Real(lengths[i]), Real(weight_bound(lengths[i], D))};
+    }
+    const std::string block = "$row" + std::to_string(r);
+    data += gnuplot_block("row" + std::to_string(r), points);
+    const std::string style = " with linespoints pt 7 ps 0.8 lw 2 lc rgb '" + colors[r] +
+                              "' title '" + rows[r].name + "', ";
+    accuracies += block + " using 1:2" + style;
+    weights += block + " using 1:3" + style;
   }
-  curves.push_back({"guessing", {}, {}});
-  for (const std::size_t n : lengths) curves.back().append(std::log2(double(n)), 1 / double(n));
-  picture(lesson, "recall", curves,
-          {"associative recall with D = 8", "log2 of the number of pairs n", "accuracy"});
+  picture_by_gnuplot(lesson, "recall",
+                     data + "set logscale x 2\nset xtics (4, 8, 16, 32)\nset xrange [3.5:37]\n" +
+                         "set yrange [0:1.05]\nset xlabel 'pairs n'\n" +
+                         "set key at screen 0.62, 0.02 right bottom\n" +
+                         "set multiplot layout 1,2 margins 0.08,0.98,0.37,0.91 spacing 0.1\n" +
+                         "set title 'accuracy'\nplot " + accuracies +
+                         "$row0 using 1:4 with lines dt 2 lw 2 lc rgb '#888888' title 'guessing "
+                         "(left), bound D / n (right)'\n" +
+                         "unset key\nset title 'mean weight on the right key'\nplot " + weights +
+                         "$row0 using 1:5 with lines dt 2 lw 2 lc rgb '#888888'\nunset multiplot");
 }
 
 // The sequence with its pairs in the order of the largest feature of their keys (1, n, D), so that
