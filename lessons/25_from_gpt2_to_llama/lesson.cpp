@@ -149,10 +149,6 @@ void grouped_queries(const nn::Block& block, const Tensor& x) {
   }
   show_cache(numbers);
   say();
-}
-
-void whole_block(const nn::Block& block, const Tensor& x) {
-  section("The whole block");
   check("Llama's block by hand = nn::Block", llama_block(block, x), block(x, {true}));
   say();
 }
@@ -213,7 +209,7 @@ const std::int64_t steps = in_brief(400, 80);
 std::vector<TuningRow> sweep(const Text& text) {
   std::vector<TuningRow> rows;
   for (const Variant& v : variants_of(text.play.vocab_size()))
-    for (const double rate : {0.003, 0.006, 0.012, 0.024}) {
+    for (const double rate : {0.003, 0.006, 0.012, 0.024, 0.048}) {
       const Estimate e = estimate(losses(v, rate, 3, 11, steps, text, text.tuning));
       rows.push_back({v.name, rate, e.mean, e.standard_error});
     }
@@ -235,6 +231,7 @@ void which_change(const Text& text, const Guess& guess) {
   rows.push_back({"Llama, equal time", rows.back().parameters, times.back(), equal_time,
                   losses(llama, llama.rate, 5, 1, equal_time, text, text.play.held_out)});
   quote(table_of_rows(rows));
+  quote(table_of_changes(rows));
   claim_fall("rotary positions lower the loss", rows[2].losses, rows[3].losses);
   claim_fall("Llama's loss is below GPT-2's", rows[0].losses, rows[5].losses);
   guess.compare(trained(estimate(rows[5].losses).mean));
@@ -261,11 +258,10 @@ int main() {
   norm_and_mlp(block, x);
   rotary_positions();
   grouped_queries(block, x);
-  whole_block(block, x);
   which_change(text, guess);
   if (appendix("How the learning rates were chosen")) {
     std::vector<ChosenRate> chosen;
-    for (const Variant& v : variants_of(64)) chosen.push_back({v.name, v.rate, v.rate == 0.024});
+    for (const Variant& v : variants_of(64)) chosen.push_back({v.name, v.rate});
     show_tuning(chosen);
   }
   ending();

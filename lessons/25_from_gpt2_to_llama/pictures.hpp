@@ -85,12 +85,23 @@ inline std::string with_error(const std::vector<double>& x, std::size_t width) {
 }
 
 inline std::string table_of_rows(const std::vector<Row>& rows) {
-  std::string text = "                    parameters  time  steps  loss            change";
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    text += "\n" + pad_right(rows[i].name, 20) + pad_left(grouped(double(rows[i].parameters)), 10) +
-            pad_left(decimal(rows[i].time, 2), 6) + pad_left(std::to_string(rows[i].steps), 7) +
-            with_error(rows[i].losses, 7) +
-            (i > 0 ? with_error(changes(rows[i - 1], rows[i]), 8) : "");
+  std::string text = "                    parameters  time  steps  loss";
+  for (const Row& row : rows)
+    text += "\n" + pad_right(row.name, 20) + pad_left(grouped(double(row.parameters)), 10) +
+            pad_left(decimal(row.time, 2), 6) + pad_left(std::to_string(row.steps), 7) +
+            with_error(row.losses, 7);
+  return text;
+}
+
+// The five changes of the loss, each from the row above: five seeds, their mean and standard error.
+inline std::string table_of_changes(const std::vector<Row>& rows) {
+  std::string text = "\nchange, seed          1       2       3       4       5   mean";
+  for (std::size_t i = 1; i <= 5; ++i) {
+    text += "\n" + pad_right(rows[i].name, 17);
+    for (const double change : changes(rows[i - 1], rows[i]))
+      text += pad_left(decimal(change, 3), 8);
+    text += with_error(changes(rows[i - 1], rows[i]), 9);
+  }
   return text;
 }
 
