@@ -107,6 +107,10 @@ TEST_CASE("a replay that differs from the record names the first tensor", "[comm
   CHECK(has(replay.err,
             "step-8.safetensors: the replay of step 8 differs first in parameter "
             "'token.weight', element 0, "));
+  const Finished near = sandbox.heed({"replay", "o", "--to", "8", "--near"});
+  CHECK(near.code == 0);
+  CHECK(
+      has(near.err, "heed: note: o/record/step-8.safetensors: the replay of step 8 differs first"));
 }
 
 TEST_CASE("replay rejects what is no run, another text and a step that the run does not have",

@@ -7,6 +7,7 @@
 
 #include "commands/common_flags.hpp"
 #include "commands/gemm_setting.hpp"
+#include "commands/terminal.hpp"
 #include "commands/thread_check.hpp"
 #include "commands/train/options.hpp"
 #include "commands/train/resume.hpp"
@@ -20,8 +21,8 @@ namespace heed::app {
 namespace {
 
 constexpr const char* advice =
-    "; replay it on the machine and with the libraries of its training, and if it began with "
-    "--init, from a run with --record";
+    "; replay it on the machine and with the program and libraries of its training, or give "
+    "--near; if it began with --init, train it with --record";
 
 // The folder of the run, which may have a record but no checkpoint, if it diverged early.
 RunFolder folder_of(const std::string& run) {
@@ -89,6 +90,8 @@ bool have_other_rates(const TrainOptions& a, const TrainOptions& b) {
 
 void replay_flags(Flags& flags, ReplayOptions& options) {
   run_argument(flags, options.run, options.trust);
+  flags.flag("--near", options.near,
+             "go on where a result differs from what the run has saved, as on another machine");
   flags.path("--text", "TEXT", "the run's text, if it is not where it was", "text", options.text);
   threads_flag(flags, options.threads);
 }
@@ -96,6 +99,7 @@ void replay_flags(Flags& flags, ReplayOptions& options) {
 ReplayedRun::ReplayedRun(const ReplayOptions& options)
     : folder_(folder_of(options.run)),
       trust_(options.trust),
+      near_(options.near),
       states_(states_of(folder_, trust_)),
       newest_(ModelFile::open(states_.rbegin()->second)),
       text_{options.text.empty() ? newest_->text().path : options.text} {
@@ -160,9 +164,16 @@ void ReplayedRun::compare_row(LogRow row) {
   if (saved == rows_.end()) return;
   if (!saved->second.val_loss) row.val_loss.reset();
   if (row_text(saved->second) != row_text(row))
-    throw_error(folder_.path.string(), ": step ", row.step, " differs from its replay: the row ",
-                row_text(saved->second), " is now ", row_text(row), advice);
+    return report(folder_.path.string() + ": step " + std::to_string(row.step) +
+                  " differs from its replay: the row " + row_text(saved->second) + " is now " +
+                  row_text(row));
   ++compared_rows_;
+}
+
+void ReplayedRun::report(const std::string& difference) {
+  if (!near_) throw_error(difference, advice);
+  if (!noted_) note(difference);
+  noted_ = true;
 }
 
 // If the run was resumed at the saved state with other --steps, continues with those.
@@ -170,11 +181,13 @@ void ReplayedRun::compare_state() {
   const std::filesystem::path& path = states_.at(trainer_->steps_done());
   std::unique_ptr<Trainer> saved = restored(path);
   const std::string difference = first_difference(*saved, *trainer_);
-  if (!difference.empty())
-    throw_error(path.string(), ": the replay of step ", trainer_->steps_done(),
-                " differs first in ", difference, advice);
-  ++compared_states_;
-  if (have_other_rates(trainer_->options(), saved->options())) set_trainer(std::move(saved));
+  if (difference.empty())
+    ++compared_states_;
+  else
+    report(path.string() + ": the replay of step " + std::to_string(trainer_->steps_done()) +
+           " differs first in " + difference);
+  if (!difference.empty() || have_other_rates(trainer_->options(), saved->options()))
+    set_trainer(std::move(saved));
 }
 
 }  // namespace heed::app

@@ -19,6 +19,7 @@ struct ReplayOptions {
   std::string run;             // the run's folder
   std::string text;            // file of the training text; "" means that of the run
   bool trust = false;          // load states even if they have no checksum
+  bool near = false;           // go on, with a note, where the result differs from what was saved
   std::optional<int> threads;  // number of threads; the bits do not depend on it
 };
 void replay_flags(Flags& flags, ReplayOptions& options);
@@ -44,7 +45,7 @@ class ReplayedRun {
   // Loads the latest saved state of at most `step` steps, or the beginning of the run.
   void start_before(std::int64_t step);
   // Computes the next step. Throws Diverged as in the training, and Error if the result differs
-  // from what the run has saved.
+  // from what the run has saved (with `near`, goes on from the saved state).
   void step();
   // Computes steps until `step` are done. Throws the errors of step().
   void go_to(std::int64_t step);
@@ -61,9 +62,10 @@ class ReplayedRun {
   void set_trainer(std::unique_ptr<Trainer> trainer);
   void compare_row(LogRow row);
   void compare_state();
+  void report(const std::string& difference);  // throws Error, or prints the first as a note
 
   RunFolder folder_;
-  bool trust_;
+  bool trust_, near_, noted_ = false;
   std::map<std::int64_t, std::filesystem::path> states_;
   std::optional<ModelFile> newest_;  // the state with the most steps
   TrainingText text_;
