@@ -273,6 +273,9 @@ TEST_CASE("texts of other encodings, lossy conversions and CR line ends are note
     const Finished run = sandbox.heed(train_tiny + Arguments{"--replace"});
     CHECK(notes_of(run) == "heed: note: in.txt " + note + "\n");
   }
+  put(sandbox / "in.txt", std::string(2000, '\0'));
+  CHECK(has(notes_of(sandbox.heed(train_tiny + Arguments{"--replace"})),
+            "heed: note: in.txt has only zero bytes; give a text\n"));
   put(sandbox / "in.txt", wide(0, 1));  // --bytes is for any encoding
   CHECK(notes_of(sandbox.heed(train_tiny + Arguments{"--replace", "--bytes"})) == "");
 }

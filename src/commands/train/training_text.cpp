@@ -16,10 +16,12 @@ namespace heed::app {
 namespace {
 
 // The encoding of a text with many zero bytes, which are bytes of ASCII characters in UTF-16 and
-// UTF-32; "" for a text with few zero bytes. `zeros` counts those at each offset in groups of four.
+// UTF-32; "" for a text with few zero bytes, or if they are not such bytes. `zeros` counts those at
+// each offset in groups of four.
 std::string encoding_of(const std::size_t (&zeros)[4], std::size_t bytes) {
   const std::size_t even = zeros[0] + zeros[2], odd = zeros[1] + zeros[3];
-  if (even + odd > bytes / 2) return zeros[3] > zeros[0] ? "UTF-32LE" : "UTF-32BE";
+  if (even + odd > bytes / 2)
+    return zeros[3] > 9 * zeros[0] ? "UTF-32LE" : zeros[0] > 9 * zeros[3] ? "UTF-32BE" : "";
   if (even + odd < bytes / 20) return "";
   return odd > 9 * even ? "UTF-16LE" : even > 9 * odd ? "UTF-16BE" : "";
 }
@@ -29,6 +31,7 @@ void note_zero_bytes(std::string_view text, const std::string& name) {
   for (std::size_t i = text.find('\0'); i != text.npos; i = text.find('\0', i + 1)) ++zeros[i % 4];
   const std::size_t count = zeros[0] + zeros[1] + zeros[2] + zeros[3];
   if (count == 0) return;
+  if (count == text.size()) return note(name + " has only zero bytes; give a text");
   const std::string encoding = encoding_of(zeros, text.size());
   note(name + " has " + counted(count, "zero byte") +
        (encoding.empty() ? ", which the model will learn as characters; tr -d '\\0' removes them"
