@@ -48,9 +48,9 @@ std::string help_of_launcher() {
   return run({{"/bin/sh", (project / "heed").string(), "help"}, project}).out;
 }
 
-// The help of the launcher and of each command of the program.
+// The help of the launcher, of its commands and of each command of the program.
 std::string all_help() {
-  std::string help = help_of_launcher();
+  std::string help = content(project / "tools/launcher/help.txt");
   for (const std::string& command : program_commands)
     help += std::get<ShowText>(parse_command_line({command, "--help"})).text;
   return help;
@@ -99,6 +99,16 @@ TEST_CASE("every command of ./heed that the README names is in the launcher's he
   for (const std::string& name : names) {
     INFO(name);
     CHECK(has(help, "\n  ./heed " + name + " "));
+  }
+}
+
+TEST_CASE("the launcher's help describes each command of the program as the program does",
+          "[readme]") {
+  const std::string help = help_of_launcher();
+  for (const CommandName& command : all_commands) {
+    INFO(command.name);
+    CHECK(matches(help, "\n  \\./heed " + std::string(command.name) + "(?: [^a-z]+)? +([^\n]*)") ==
+          std::vector<std::string>{command.about});
   }
 }
 

@@ -5,7 +5,7 @@
 namespace heed::app {
 
 void threads_flag(Flags& flags, std::optional<int>& threads) {
-  flags.integer("--threads", threads, {1, 1024}, "number of threads; default: all cores");
+  flags.integer("--threads", threads, {1, 1024}, "number of threads [all cores]");
 }
 
 void run_argument(Flags& flags, std::string& run, bool& trust) {

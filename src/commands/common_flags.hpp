@@ -9,7 +9,7 @@
 
 namespace heed::app {
 
-constexpr const char* trust_help = "load a checkpoint of another program, without heed's checksum";
+constexpr const char* trust_help = "load a checkpoint of another program, without checksum";
 
 // Declares --threads.
 void threads_flag(Flags& flags, std::optional<int>& threads);

@@ -6,84 +6,23 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <map>
 
 #include "commands/commands.hpp"
+#include "commands/help.hpp"
+#include "commands/similar.hpp"
 #include "heed/base/text.hpp"
 
 namespace heed::app {
 namespace {
 
-// The Levenshtein distance (1966): the smallest number of character substitutions, insertions and
-// deletions that turn `a` into `b`.
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
-    }
-  }
-  return row[b.size()];
-}
-
-// Options of nanoGPT, char-rnn and other programs, and heed's options with the same meaning.
-const std::map<std::string, std::string> options_elsewhere = {{"--context-length", "--block-size"},
-                                                              {"--d-model", "--embed-dim"},
-                                                              {"--epochs", "--steps"},
-                                                              {"--eval-interval", "--eval-every"},
-                                                              {"--eval-iters", "--eval-batches"},
-                                                              {"--grad-clip", "--clip"},
-                                                              {"--hidden-size", "--embed-dim"},
-                                                              {"--init-from", "--init"},
-                                                              {"--iters", "--steps"},
-                                                              {"--learning-rate", "--lr"},
-                                                              {"--length", "--tokens"},
-                                                              {"--log-interval", "--log-every"},
-                                                              {"--lr-decay-iters", "--decay-steps"},
-                                                              {"--max-epochs", "--steps"},
-                                                              {"--max-iters", "--steps"},
-                                                              {"--max-length", "--tokens"},
-                                                              {"--max-new-tokens", "--tokens"},
-                                                              {"--max-steps", "--steps"},
-                                                              {"--n-embd", "--embed-dim"},
-                                                              {"--n-head", "--heads"},
-                                                              {"--n-layer", "--layers"},
-                                                              {"--num-heads", "--heads"},
-                                                              {"--num-layers", "--layers"},
-                                                              {"--num-samples", "--samples"},
-                                                              {"--out-dir", "--out"},
-                                                              {"--primetext", "--prompt"},
-                                                              {"--rnn-size", "--embed-dim"},
-                                                              {"--seq-length", "--block-size"},
-                                                              {"--start", "--prompt"},
-                                                              {"--warmup-iters", "--warmup"},
-                                                              {"--warmup-steps", "--warmup"}};
-
 std::string name_in(const std::string& argument) { return argument.substr(0, argument.find('=')); }
+
+std::string in_brackets(const std::string& text) { return text.empty() ? "" : " [" + text + "]"; }
 
 }  // namespace
 
 std::string abbreviated(const std::string& argument) {
   return truncated(argument.substr(0, 240), 60);
-}
-
-std::string help_start(const std::string& about, const std::string& usage,
-                       const std::string& positionals) {
-  return about + "\nUsage: " + usage + "\n" +
-         (positionals.empty() ? "" : "\nPositionals:\n" + positionals) + "\nOptions:\n" +
-         help_line("-h,--help", "Print this help message and exit");
-}
-
-std::string help_line(const std::string& name, const std::string& help) {
-  constexpr std::size_t width = 30;
-  const std::string start = "  " + name;
-  return (start.size() < width ? pad_right(start, width) : start + "\n" + std::string(width, ' ')) +
-         help + "\n";
 }
 
 std::string listed(const std::vector<std::string>& parts, const std::string& conjunction) {
@@ -103,8 +42,8 @@ std::string number_text(double value) {
   return is_integer ? std::to_string(static_cast<std::int64_t>(value)) : exact(value);
 }
 
-std::string flag_of(const Field& field) {
-  std::string flag = std::string("--") + field.name;
+std::string flag_of(const std::string& name) {
+  std::string flag = "--" + name;
   std::replace(flag.begin(), flag.end(), '_', '-');
   return flag;
 }
@@ -149,11 +88,12 @@ std::size_t index_of_choice(const std::string& flag, const std::string& value,
   return static_cast<std::size_t>(found - choices.begin());
 }
 
-void Flags::choice(const std::string& flag, const std::string& type, const std::string& help,
+void Flags::choice(const std::string& flag, const std::string& help,
                    const std::vector<std::string>& choices, std::string& target) {
-  add(flag, type, help, [=, &target](const std::string& value) {
+  add(flag, joined(choices, "|"), help, [=, &target](const std::string& value) {
     target = choices[index_of_choice(flag, value, choices)];
   });
+  flags_.back().default_text = target;
 }
 
 Flags::Flag* Flags::find(const std::string& name) {
@@ -165,7 +105,6 @@ Flags::Flag* Flags::find(const std::string& name) {
 // The flags that the user may have meant by `name`: those that it abbreviates, the one with the
 // meaning of another program's option, or the most similar one.
 std::vector<std::string> Flags::likely(const std::string& name) {
-  if (name.size() > 40) return {};  // flag names are shorter, and edit_distance() would be slow
   std::string written = "--" + name.substr(std::min(name.find_first_not_of('-'), name.size()));
   std::replace(written.begin(), written.end(), '_', '-');
   std::vector<std::string> abbreviated_flags;
@@ -173,16 +112,13 @@ std::vector<std::string> Flags::likely(const std::string& name) {
     if (written.size() > 3 && flag.name.rfind(written, 0) == 0)
       abbreviated_flags.push_back(flag.name);
   if (!abbreviated_flags.empty()) return abbreviated_flags;
-  const auto elsewhere = options_elsewhere.find(written);
-  if (elsewhere != options_elsewhere.end() && find(elsewhere->second) != nullptr)
-    return {elsewhere->second};
-  std::string best = "--help";
-  for (const Flag& flag : flags_)
-    if (edit_distance(name, flag.name) < edit_distance(name, best)) best = flag.name;
-  const bool is_other_word = best == "--help" && written.rfind("--h", 0) != 0;  // such as --temp
-  if (is_other_word || edit_distance(name, best) > std::max<std::size_t>(2, name.size() / 3))
-    return {};
-  return {best};
+  if (const std::string option = option_of_meaning(written); find(option) != nullptr)
+    return {option};
+  std::vector<std::string> names;
+  if (written.rfind("--h", 0) == 0) names.push_back("--help");  // --temp does not mean --help
+  for (const Flag& flag : flags_) names.push_back(flag.name);
+  const std::string similar = nearest(name, names);
+  return similar.empty() ? std::vector<std::string>() : std::vector{similar};
 }
 
 std::string Flags::unknown_option(const std::string& name) {
@@ -253,22 +189,34 @@ void Flags::set_flags() {
   }
 }
 
-std::string Flags::help() const {
-  std::string usage = "heed " + command_ + " [OPTIONS]", positionals;
-  for (const Positional& p : positionals_) {
-    usage += " [" + p.name + "]";
-    positionals += help_line(p.name, p.help);
-  }
-  std::string text = help_start(find_command(command_)->about, usage, positionals);
-  std::string group = "Options";
+std::string Flags::usage() const {
+  std::string text = "./heed " + command_;
+  for (const Positional& p : positionals_)
+    text += p.needed.empty() ? " [" + p.name + "]" : " " + p.name;
+  return text + " [OPTIONS]";
+}
+
+std::string Flags::help_of_flags() const {
+  std::string group = flags_.empty() ? "Options" : flags_.front().group;
+  std::string text = help_title(group) + help_line("-h, --help", "print this help");
   for (const Flag& flag : flags_) {
-    if (flag.group != group) text += "\n\n" + flag.group + ":\n";
+    if (flag.group != group) text += help_title(flag.group);
     group = flag.group;
-    text += help_line(flag.name + (flag.type.empty() ? "" : " " + flag.type) +
-                          (flag.default_text.empty() ? "" : "=" + flag.default_text),
-                      flag.help);
+    text += help_line(flag.name + (flag.type.empty() ? "" : " " + flag.type),
+                      flag.help + in_brackets(flag.default_text));
   }
-  return text + "\n" + (footer_.empty() ? "" : footer_ + "\n");
+  return text;
+}
+
+std::string Flags::help() const {
+  std::string text = help_start("heed " + command_, find_command(command_)->about, usage());
+  text += help_title("Arguments");
+  for (const Positional& p : positionals_) text += help_line(p.name, p.help);
+  text += help_of_flags();
+  if (!footer_.empty()) text += help_paragraph(footer_);
+  text += help_title("Examples");
+  for (const std::string& example : examples_) text += "  " + example + "\n";
+  return text;
 }
 
 std::optional<ShowText> Flags::read(const Arguments& arguments) {

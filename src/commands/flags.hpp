@@ -42,12 +42,6 @@ struct CommandOptions {
 // Cuts a command-line argument to 60 columns and at most 240 bytes, for an error message.
 std::string abbreviated(const std::string& argument);
 
-// Parts of the text of --help: its start, with the line of the flag --help, and a line that
-// describes one flag or command.
-std::string help_start(const std::string& about, const std::string& usage,
-                       const std::string& positionals = "");
-std::string help_line(const std::string& name, const std::string& help);
-
 // Returns "a, b or c" for the parts {"a", "b", "c"} and the conjunction "or".
 std::string listed(const std::vector<std::string>& parts, const std::string& conjunction);
 
@@ -65,8 +59,9 @@ std::string bounds_text(const Bounds& bounds);
 std::uint64_t parse_integer(const std::string& flag, const std::string& text, Bounds bounds);
 double parse_number(const std::string& flag, const std::string& text, Bounds bounds);
 
-// The flag of a field: --min-lr for min_lr.
-std::string flag_of(const Field& field);
+// The flag of a name: --min-lr for min_lr.
+std::string flag_of(const std::string& name);
+inline std::string flag_of(const Field& field) { return flag_of(field.name); }
 
 // Throws UsageError, as for the flag of the field, if the value is out of its bounds.
 template <class T>
@@ -84,7 +79,8 @@ class Flags {
 
   // Starts a group of flags: --help lists the flags declared after this call under this name.
   void group(const std::string& name) { group_ = name; }
-  void footer(const std::string& text) { footer_ = text; }  // text at the end of the --help output
+  void footer(const std::string& text) { footer_ = text; }  // a paragraph of --help below the flags
+  void example(const std::string& command) { examples_.push_back(command); }  // the last part
   // Declares a positional argument; every command has one or two. If the argument is required,
   // `needed` describes it in the error message about a missing argument.
   void positional(const std::string& name, std::string& target, const std::string& help,
@@ -103,13 +99,13 @@ class Flags {
       target = value;
     });
   }
-  void choice(const std::string& flag, const std::string& type, const std::string& help,
+  void choice(const std::string& flag, const std::string& help,
               const std::vector<std::string>& choices, std::string& target);
   // Declares a flag whose value is one of `names`, the names of the values of an enumeration.
   template <class Enum>
   void enumeration(const std::string& flag, const std::string& help,
                    const std::vector<std::string>& names, Enum& target) {
-    add(flag, "KIND", help, [=, &target](const std::string& value) {
+    add(flag, joined(names, "|"), help, [=, &target](const std::string& value) {
       target = static_cast<Enum>(index_of_choice(flag, value, names));
     });
     flags_.back().default_text = names.at(static_cast<std::size_t>(target));
@@ -184,11 +180,14 @@ class Flags {
   void set_flags();
   std::string unknown_option(const std::string& name);
   std::vector<std::string> likely(const std::string& name);
+  std::string usage() const;
+  std::string help_of_flags() const;
   std::string help() const;
 
   std::string command_, footer_, group_ = "Options";
   std::vector<Positional> positionals_;
   std::vector<Flag> flags_;
+  Arguments examples_;
   std::set<std::string> given_;
 };
 

@@ -3,6 +3,7 @@
 #include "files/model_entries.hpp"
 
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "files/entries.hpp"
@@ -20,17 +21,16 @@ namespace {
 // GPT-2 that have an entry only if the model has them: files of older versions have no such
 // entries.
 template <class Config, class Visit>
-void each_variant(Config& config, const Visit& visit) {
+void each_variant_entry(Config& config, const Visit& visit) {
   using std::pair;
-  const pair no(false, "0"), yes(true, "1");
-  visit("model.norm", config.norm, pair(nn::NormKind::layer, "layer"),
-        pair(nn::NormKind::rms, "rms"));
-  visit("model.mlp", config.mlp, pair(nn::MlpKind::gelu, "gelu"),
-        pair(nn::MlpKind::swiglu, "swiglu"));
+  each_variant(config, [&](const Variant& variant, auto& value) {
+    using Kind = std::decay_t<decltype(value)>;
+    visit(std::string("model.") + variant.name, value, pair(Kind(0), variant.values[0]),
+          pair(Kind(1), variant.values[1]));
+  });
+  const pair no(false, std::string("0")), yes(true, std::string("1"));
   visit("model.post_norm", config.post_norm, no, yes);
   visit("model.masked_lm_head", config.masked_lm_head, no, yes);
-  visit("model.positions", config.positions, pair(nn::PositionKind::learned, "learned"),
-        pair(nn::PositionKind::rotary, "rotary"));
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ void put_config(Metadata& metadata, const nn::GptConfig& config) {
   metadata["model.tied"] = config.tied ? "1" : "0";
   if (!config.causal) metadata["model.causal"] = "0";
   const std::size_t entries_of_gpt2 = metadata.size();
-  each_variant(config, [&](const char* key, auto value, auto, auto variant) {
+  each_variant_entry(config, [&](const std::string& key, auto value, auto, auto variant) {
     if (value == variant.first) metadata[key] = variant.second;
   });
   if (config.kv_width() != config.embed_dim)
@@ -67,7 +67,7 @@ void read_variants(const SafetensorsFile& file, nn::GptConfig& config) {
       throw_error(file.path, ": metadata 'model.kv_heads' is ", config.kv_heads,
                   ", which does not divide 'model.heads' ", config.heads);
   }
-  each_variant(config, [&](const char* key, auto& value, auto standard, auto variant) {
+  each_variant_entry(config, [&](const std::string& key, auto& value, auto standard, auto variant) {
     if (file.metadata.count(key) == 0) return;
     const std::string& name = text_entry(file, key);
     if (name != standard.second && name != variant.second)

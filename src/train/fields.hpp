@@ -1,7 +1,10 @@
-// fields.hpp: the sizes of a model and the options of a training run as lists, from which flags,
-// checkpoint metadata and checks are made, so that each name, limit and description is written
-// once.
+// fields.hpp: the sizes and variants of a model and the options of a training run as lists, from
+// which flags, checkpoint metadata and checks are made, so that each name, limit and description is
+// written once.
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "base/field.hpp"
 #include "heed/train/trainer.hpp"
@@ -19,22 +22,38 @@ void each_size(Config&& c, const Visit& visit) {
   visit(Field{"embed_dim", any_size, "width of the embeddings"}, c.embed_dim);
 }
 
+// A choice between GPT-2's architecture and a variant of it: the flag is --norm, the entry of a
+// checkpoint model.norm.
+struct Variant {
+  const char* name;
+  std::vector<std::string> values;  // the names of the values of an enumeration, GPT-2's first
+  const char* help;
+};
+
+// Calls visit(variant, value) for each variant of a nn::GptConfig that a user chooses.
+template <class Config, class Visit>
+void each_variant(Config&& c, const Visit& visit) {
+  visit(Variant{"norm", {"layer", "rms"}, "layer normalization or RMS normalization"}, c.norm);
+  visit(Variant{"positions", {"learned", "rotary"}, "position embedding; rotary: RoPE"},
+        c.positions);
+  visit(Variant{"mlp", {"gelu", "swiglu"}, "feed-forward network"}, c.mlp);
+}
+
 // Calls visit(field, value) for each option of a TrainOptions.
 template <class Options, class Visit>
 void each_option(Options& o, const Visit& visit) {
   visit(Field{"dropout", any_rate, "dropout probability"}, o.dropout);
   visit(batch_size_field, o.batch_size);
   visit(Field{"shards", any_size,
-              "parts of a batch whose gradients are computed separately, a power of two; "
-              "--processes can share them"},
+              "parts of a batch with their own gradients, a power of two; --processes can share "
+              "them"},
         o.shards);
   visit(Field{"steps", any_steps, "optimizer steps"}, o.steps);
   visit(Field{"lr", {0, infinite, true}, "maximum learning rate"}, o.lr);
   visit(Field{"min_lr", not_negative, "learning rate after the decay"}, o.min_lr);
   visit(Field{"warmup", {0, 1e12}, "steps of linear learning rate warm-up"}, o.warmup);
   visit(Field{"decay_steps", any_steps,
-              "step at which the learning rate has decayed to --min-lr; default: the value of "
-              "--steps, also if the run is resumed with a larger value"},
+              "step at which the learning rate has decayed to --min-lr [the run's first --steps]"},
         o.decay_steps);
   visit(Field{"weight_decay", not_negative, "AdamW's weight decay of matrices"}, o.weight_decay);
   visit(Field{"beta1", any_rate, "AdamW's decay rate of the first moment"}, o.beta1);

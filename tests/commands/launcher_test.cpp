@@ -1,6 +1,7 @@
 // launcher_test.cpp: the script `heed` with fake programs instead of cmake, ctest, apt-get and gdb.
 
 #include "commands/machine.hpp"
+#include "heed/base/text.hpp"
 
 using namespace heed_test;
 namespace fs = std::filesystem;
@@ -19,7 +20,7 @@ TEST_CASE("heed without a command, help, --help and -h print the same help and s
   CHECK(help.code == 0);
   CHECK(help.err == "");
   for (const char* command : {"train [TEXT]", "sample RUN", "inspect FILE", "bench", "lesson [N]",
-                              "exercise [N]", "debug N", "test [--all]", "setup"})
+                              "exercise [N]", "debug N", "test", "setup"})
     CHECK(has(help.out, std::string("\n  ./heed ") + command + " "));
   for (const Arguments& arguments : {Arguments{}, Arguments{"--help"}, Arguments{"-h"}})
     CHECK(machine.heed(arguments).out == help.out);
@@ -31,14 +32,40 @@ TEST_CASE("an unknown command is a usage error in one line", "[commands][launche
   const Finished run = machine.heed({"trian", "x"});
   CHECK(run.code == 2);
   CHECK(run.out == "");
-  CHECK(run.err ==
-        "heed: error: unknown command 'trian'; use train, sample, replay, first, look, corpus, "
-        "inspect, import, "
-        "export, bench, "
-        "lesson, "
-        "exercise, book, debug, test, docs or setup\n");
-  CHECK(has(machine.heed({""}).err, "unknown command ''; use"));
-  CHECK(has(machine.heed({"tr\nian\033[2J"}).err, "unknown command 'tr?ian?[2J'; use"));
+  CHECK(run.err == "heed: error: unknown command 'trian'; did you mean 'train'?\n");
+  CHECK(has(machine.heed({"exersice"}).err, "; did you mean 'exercise'?\n"));
+  CHECK(has(machine.heed({"comp"}).err, "; did you mean 'completion'?\n"));
+  for (const std::string far : {"", "x", "--nosuch", "trombone"})
+    CHECK(machine.heed({far}).err ==
+          "heed: error: unknown command '" + far + "'; see ./heed --help\n");
+  CHECK(has(machine.heed({"tr\nian\033[2J"}).err, "unknown command 'tr?ian?[2J'; see"));
+  CHECK(machine.log() == "");
+}
+
+TEST_CASE("each command of the launcher has a help in the form of the programs",
+          "[commands][launcher]") {
+  const Machine machine;
+  fs::remove_all(machine / "bin");
+  for (const std::string command :
+       {"lesson", "exercise", "debug", "test", "docs", "setup", "completion"}) {
+    const Finished help = machine.heed({command, "--help"});
+    INFO(help.out);
+    CHECK(help.code == 0);
+    CHECK(help.out.rfind("heed " + command + ": ", 0) == 0);
+    for (const char* part : {"\n\nUsage: ./heed ", "\n\nOptions:\n", "\n\nExample",
+                             "\n  -h, --help            print this help\n"})
+      CHECK(has(help.out, part));
+    for (const std::string& line : heed::lines_of(help.out)) CHECK(line.size() <= 80);
+    CHECK(machine.heed({command, "-h"}).out == help.out);
+  }
+  for (const Arguments& arguments :
+       {Arguments{"lesson", "1", "--help"}, Arguments{"help", "lesson"}})
+    CHECK(machine.heed(arguments).out == machine.heed({"lesson", "-h"}).out);
+}
+
+TEST_CASE("--version prints the version of the project without a build", "[commands][launcher]") {
+  const Machine machine;
+  CHECK(machine.heed({"--version"}).out == "heed 3.7\n");
   CHECK(machine.log() == "");
 }
 
@@ -78,10 +105,10 @@ TEST_CASE("lesson N --all prints the appendices of the lesson", "[commands][laun
   const Machine machine;
   const Finished run = machine.heed({"lesson", "2", "--all", "a"});
   CHECK(run.out == "02_second_sight|a|" + machine.root.string() + "|");
-  CHECK(has(content(machine.root / "heed"), "export HEED_APPENDICES=1"));
+  CHECK(has(content(machine.root / "tools/launcher/lessons.sh"), "export HEED_APPENDICES=1"));
 }
 
-TEST_CASE("the error for an unknown lesson names similar lessons", "[commands][launcher]") {
+TEST_CASE("the error for an unknown lesson names a similar one", "[commands][launcher]") {
   const Machine machine;
   const auto error_of = [&](const std::string& lesson) {
     const Finished run = machine.heed({"lesson", lesson});
@@ -89,14 +116,17 @@ TEST_CASE("the error for an unknown lesson names similar lessons", "[commands][l
     CHECK(run.out == "");
     return run.err;
   };
-  const std::string none = " does not exist; similar: ";
-  const std::string rest = " (./heed lesson lists all)\n";
-  CHECK(error_of("99") == "heed: error: lesson 99" + none + "02_second_sight 03_section" + rest);
-  CHECK(error_of("firsts") == "heed: error: lesson firsts" + none + "01_first" + rest);
-  CHECK(error_of("Secti") == "heed: error: lesson Secti" + none + "03_section" + rest);
-  for (const std::string odd : {"*", "[", "-e", "0?", "sec.."})
+  const std::string none = " does not exist; did you mean ";
+  CHECK(error_of("firsts") == "heed: error: lesson firsts" + none + "first?\n");
+  CHECK(error_of("02_secnd_sigth") ==
+        "heed: error: lesson 02_secnd_sigth" + none + "02_second_sight?\n");
+  CHECK(error_of("Secti") ==
+        "heed: error: lesson Secti does not exist; see ./heed lesson, which "
+        "lists all\n");
+  CHECK(error_of("sect") == "heed: error: lesson sect" + none + "section?\n");
+  for (const std::string odd : {"99", "*", "[", "-e", "0?", "sec.."})
     CHECK(error_of(odd) ==
-          "heed: error: lesson " + odd + none + "02_second_sight 03_section" + rest);
+          "heed: error: lesson " + odd + " does not exist; see ./heed lesson, which lists all\n");
   CHECK(machine.log() == "");
 }
 
@@ -140,13 +170,10 @@ TEST_CASE("answers and the glossary are printed without a build", "[commands][la
   CHECK(none.err == "heed: error: lesson 03_section has no file answers.md\n");
   const Finished odd = machine.heed({"lesson", "1", "--answer"});
   CHECK(odd.code == 2);
-  CHECK(odd.err ==
-        "heed: error: unknown option '--answer'; use --all, --answers, --double, --guess or "
-        "--write\n");
+  CHECK(odd.err == "heed: error: unknown option --answer; did you mean --answers?\n");
   const Finished test = machine.heed({"test", "--al"});
   CHECK(test.code == 2);
-  CHECK(test.err ==
-        "heed: error: unknown option '--al'; use --all, --coverage, or -R NAME for one folder\n");
+  CHECK(test.err == "heed: error: unknown option --al; did you mean --all?\n");
   CHECK(machine.heed({"debug", "exercise"}).err ==
         "heed: error: debug exercise needs a number: ./heed debug exercise 6\n");
   CHECK_FALSE(fs::exists(machine.root / "build"));
@@ -164,9 +191,11 @@ TEST_CASE("hints and solutions are printed without a build", "[commands][launche
   CHECK(machine.heed({"exercise", "1", "--solution"}).out == "half\n");
   const Finished odd = machine.heed({"exercise", "1", "--answer"});
   CHECK(odd.code == 2);
-  CHECK(odd.err == "heed: error: unknown option '--answer'; use --hint or --solution\n");
+  CHECK(odd.err == "heed: error: unknown option --answer; see ./heed exercise --help\n");
   CHECK(machine.heed({"exercise", "2"}).err ==
-        "heed: error: exercise 2 does not exist; similar: 01_mean (./heed exercise lists all)\n");
+        "heed: error: exercise 2 does not exist; see ./heed exercise, which lists all\n");
+  CHECK(machine.heed({"exercise", "maen"}).err ==
+        "heed: error: exercise maen does not exist; did you mean mean?\n");
   CHECK(machine.log() == "");
 }
 
@@ -190,7 +219,7 @@ TEST_CASE("debug builds with the debug preset and starts gdb at main with heed's
   CHECK(machine.heed({"debug", "--build", "2"}).out == build + "lessons/02_second_sight\n");
   CHECK(has(machine.heed({"debug"}).err, "heed: error: debug needs an argument: ./heed debug 6"));
   CHECK(machine.heed({"debug", "--fast", "2"}).err ==
-        "heed: error: unknown option '--fast'; use --lldb, --double or --build\n");
+        "heed: error: unknown option --fast; see ./heed debug --help\n");
   CHECK(machine.heed({"debug", "--double", "2"}).out == started("lessons/02_second_sight_double"));
   CHECK(has(machine.log(), "--target 02_second_sight_double\n"));
   CHECK(machine.heed({"debug", "--build", "--double", "exercise", "mean"}).out ==
@@ -250,7 +279,7 @@ TEST_CASE("test builds what the tests need and runs all tests; setup only builds
   const std::string built = "cmake --build " + build + " --target all\n";
   const Finished setup = machine.heed({"setup"});
   CHECK(setup.code == 0);
-  CHECK(setup.out == "heed is built; next: ./heed lesson 1, or ./heed train\n");
+  CHECK(has(setup.out, "\nheed is built; next: ./heed lesson 1, or ./heed train\n"));
   CHECK(machine.log() == "cmake --preset release\n" + built);
   machine.forget();
   CHECK(machine.heed({"test", "-R", "x"}).code == 0);
@@ -322,6 +351,38 @@ TEST_CASE("programs get settings of OpenMP and OpenBLAS unless they are set",
   };
   CHECK(settings("").out == "10000 1\n");
   CHECK(settings("GOMP_SPINCOUNT=7 OPENBLAS_NUM_THREADS=2").out == "7 2\n");
+}
+
+TEST_CASE("setup prints the machine, the compiler and what was found", "[commands][launcher]") {
+  const Machine machine;
+  machine.program("uname", "[ \"$1\" = -m ] && echo x86_64 || echo Linux 6.1 x86_64");
+  machine.program("c++", "echo c++ 12.2.0; echo no warranty");
+  machine.program("dpkg-query", R"(echo "$4" | sed -n 's/^cmake$/3.25.1-1/p' | grep .)");
+  machine.program("getconf", "echo 4");
+  machine.program("lldb", "exit 99");
+  machine.remove("include/libxsmm.h");
+  const std::string found = machine.heed({"setup", "--packages"}).out;
+  INFO(found);
+  CHECK(found.rfind("heed 3.7 on Linux 6.1 x86_64, 4 cores", 0) == 0);
+  for (const char* line :
+       {"c++ 12.2.0", "  cmake                3.25.1-1", "  libopenblas-dev      found",
+        "  libxsmm-dev          not found: slower training",
+        "  gdb                  not found: no ./heed debug", "  lldb                 found",
+        "  libdnnl-dev          found", "  gnuplot-nox          found",
+        "  graphviz             found", "  chromium             not found: no tests in a browser"})
+    CHECK(has(found, std::string("\n") + line + "\n"));
+  CHECK(heed::lines_of(found).size() < 34);  // one screen
+  CHECK_FALSE(has(found, "heed is built"));
+}
+
+TEST_CASE("setup prints what was found even if a package is missing", "[commands][launcher]") {
+  const Machine machine;
+  machine.remove("bin/ninja");
+  const Finished run = machine.heed({"setup"});
+  CHECK(run.code == 1);
+  CHECK(has(run.out, "\n  ninja-build          not found: no build\n"));
+  CHECK(has(run.err, "heed: error: some packages are missing; as root, run: "));
+  CHECK(machine.log() == "");
 }
 
 TEST_CASE("setup --mpi builds heed_mpi too and prints how to start it", "[commands][launcher]") {
@@ -411,7 +472,6 @@ TEST_CASE("without root, a missing package is an error with the command to run",
   for (const char* command : {"train", "setup", "test"}) {
     const Finished run = machine.heed({command});
     CHECK(run.code == 1);
-    CHECK(run.out == "");
     CHECK(run.err == "heed: error: some packages are missing; as root, run: " + install_line +
                          " ninja-build libopenblas-dev catch2 gnuplot-nox\n");
   }
@@ -626,7 +686,7 @@ TEST_CASE("the launcher works in a folder whose name has spaces and special char
   CHECK(machine.heed({"lesson"}).out == Machine().heed({"lesson"}).out);
   CHECK(machine.heed({"train"}).out == "heed|train|" + machine.root.string() + "|");
   CHECK(machine.heed({"lesson", "3"}).out == "03_section|" + machine.root.string() + "|");
-  CHECK(has(machine.heed({"lesson", "4"}).err, "similar: 02_second_sight 03_section ("));
+  CHECK(has(machine.heed({"lesson", "secton"}).err, "; did you mean section?\n"));
   const std::string build = (machine.root / "build/release").string();
   CHECK(has(machine.log(), "cmake --build " + build + " --target 03_section\n"));
 }
@@ -639,13 +699,13 @@ TEST_CASE("CDPATH and a strange IFS change nothing", "[commands][launcher]") {
 }
 
 TEST_CASE("the launcher has all packages that CMake searches for", "[commands][launcher]") {
-  const std::string launcher = content(HEED_SOURCE_DIR "/heed");
+  const std::string packages = content(HEED_SOURCE_DIR "/tools/launcher/packages.txt");
   const std::string build = content(HEED_SOURCE_DIR "/cmake/packages.cmake") +
                             content(HEED_SOURCE_DIR "/cmake/program_packages.cmake") +
                             content(HEED_SOURCE_DIR "/CMakeLists.txt");
   for (const std::string package : {"xtl-dev", "libxtensor-dev", "libxtensor-blas-dev",
                                     "libopenblas-dev", "libxsimd-dev", "nlohmann-json3-dev"}) {
     CHECK(has(build, package));
-    CHECK(has(launcher, "\n" + package + " "));
+    CHECK(has(packages, "\n" + package + " "));
   }
 }

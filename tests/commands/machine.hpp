@@ -9,18 +9,19 @@ namespace heed_test {
 
 namespace fs = std::filesystem;
 
-// A project with only the launcher, three lessons and an exercise, and folders with fake headers
-// and programs. The fake programs append their arguments to the file log.
+// A project with only the launcher and its files, three lessons and an exercise, and folders with
+// fake headers and programs. The fake programs append their arguments to the file log.
 struct Machine : ScratchFolder {
   explicit Machine(const std::string& project = "project") : root(path / project) {
     for (const fs::path& folder : {root, path / "bin", path / "tools"})
       fs::create_directories(folder);
-    std::string launcher = content(HEED_SOURCE_DIR "/heed");
-    for (const std::string folder : {"/usr/include", "/usr/lib/python3/dist-packages"})
-      for (std::size_t i; (i = launcher.find(folder)) != launcher.npos;)
-        launcher.replace(i, folder.size(), (path / fs::path(folder).filename()).string());
-    put(root / "heed", launcher);
+    fs::create_directories(root / "tools");
+    fs::copy(HEED_SOURCE_DIR "/tools/launcher", root / "tools/launcher");
+    fs::copy(HEED_SOURCE_DIR "/heed", root / "heed");
     fs::permissions(root / "heed", fs::perms::owner_all);
+    replace("packages.sh", "/usr/include");
+    replace("packages.txt", "/usr/lib/python3/dist-packages");
+    put(root / "CMakeLists.txt", "project(heed VERSION 3.7 LANGUAGES CXX)\n");
     for (const std::string lesson : {"01_first", "02_second_sight", "03_section"}) {
       fs::create_directories(root / "lessons" / lesson);
       put(root / "lessons" / lesson / "lesson.cpp", "// " + lesson.substr(0, 2) + " " +
@@ -49,6 +50,14 @@ struct Machine : ScratchFolder {
   void program(const std::string& name, const std::string& script) const {
     put(path / "bin" / name, "#!/bin/sh\n" + script + "\n");
     fs::permissions(path / "bin" / name, fs::perms::owner_all);
+  }
+  // Replaces a folder of the system, in a file of the launcher, by one of the machine.
+  void replace(const std::string& file, const std::string& folder) const {
+    const fs::path name = root / "tools/launcher" / file;
+    std::string text = content(name);
+    for (std::size_t i; (i = text.find(folder)) != text.npos;)
+      text.replace(i, folder.size(), (path / fs::path(folder).filename()).string());
+    put(name, text);
   }
   void remove(const std::string& name) const { REQUIRE(fs::remove(path / name)); }
 

@@ -147,7 +147,7 @@ TEST_CASE("invalid commands, files and folders are rejected in one line", "[comm
     return Arguments{"train", "in.txt", "--out", folder} + tiny;
   };
   const std::vector<InvalidCall> cases = {
-      {{"trian", "in.txt"}, 2, {"unknown command 'trian'; use train"}},
+      {{"trian", "in.txt"}, 2, {"unknown command 'trian'; did you mean 'train'?"}},
       {{"tr\nain"}, 2, {"unknown command 'tr\\nain'"}},
       {{""}, 2, {"unknown command ''"}},
       {{std::string(100000, 'x')}, 2, {"unknown command 'xxx", "x\u2026'"}},

@@ -41,15 +41,20 @@ std::string help_of(const Arguments& arguments) {
   return std::get<ShowText>(parse_command_line(arguments)).text;
 }
 
-// The line of the help that begins with the flag.
+// The flag of the help, with its description, on one line.
 std::string line_of(const std::string& help, const std::string& flag) {
-  std::istringstream lines(help);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t begin = line.find_first_not_of(' ');
-    if (begin != line.npos && line.compare(begin, flag.size() + 1, flag + " ") == 0) return line;
+  std::string text;
+  for (const std::string& line : heed::lines_of(help)) {
+    const bool continues = line.rfind(std::string(24, ' '), 0) == 0;
+    if (!text.empty() && !continues) return text;
+    if (!text.empty() || line.rfind("  " + flag + " ", 0) == 0) text += line;
   }
-  return "";
+  return text;
 }
+
+const std::vector<std::string> command_names = {"train",  "sample", "replay",  "first",
+                                                "look",   "corpus", "inspect", "import",
+                                                "export", "book",   "bench"};
 
 struct TrainFlag {
   std::string flag, default_value, other_value;
@@ -425,13 +430,11 @@ TEST_CASE("an extra argument is rejected", "[commands][options]") {
 }
 
 TEST_CASE("a missing or unknown command and a missing file are rejected", "[commands][options]") {
-  const std::string use =
-      "; use train, sample, replay, first, look, corpus, inspect, import, export, book or bench, "
-      "or see --help";
-  CHECK(rejected({}) == "no command" + use);
-  CHECK(rejected({"trian"}) == "unknown command 'trian'" + use);
-  CHECK(rejected({""}) == "unknown command ''" + use);
-  CHECK(rejected({"--nope", "train"}) == "unknown command '--nope'" + use);
+  CHECK(rejected({}) == "no command; see --help");
+  CHECK(rejected({"trian"}) == "unknown command 'trian'; did you mean 'train'?");
+  CHECK(rejected({"exprot"}) == "unknown command 'exprot'; did you mean 'export'?");
+  for (const std::string far : {"", "--nope", "trombone", "lo"})
+    CHECK(rejected({far, "train"}) == "unknown command '" + far + "'; see --help");
   CHECK(rejected({"sample"}) == "sample: give a run's folder, such as runs/harbour");
   CHECK(rejected({"inspect"}) == "inspect: give a safetensors file");
 }
@@ -440,11 +443,11 @@ TEST_CASE("train --help lists every flag with its default", "[commands][options]
   const std::string help = help_of({"train", "--help"});
   for (const TrainFlag& flag : train_flags()) {
     INFO(line_of(help, flag.flag));
-    CHECK(line_of(help, flag.flag).find(flag.default_value) != std::string::npos);
+    CHECK(line_of(help, flag.flag).find(" [" + flag.default_value + "]") != std::string::npos);
   }
   for (const char* flag : {"--out", "--resume", "--bytes", "--threads", "--decay-steps", "TEXT"})
     CHECK(line_of(help, flag) != "");
-  CHECK(help.find("heed train [OPTIONS] [TEXT]") != std::string::npos);
+  CHECK(help.find("\nUsage: ./heed train [TEXT] [OPTIONS]\n") != std::string::npos);
   CHECK(help_of({"train", "in.txt", "-h", "--lr", "0"}) == help);
 }
 
@@ -458,10 +461,60 @@ TEST_CASE("train --help describes every flag, and no other", "[commands][options
   std::set<std::string> described;
   const std::string help = help_of({"train", "--help"});
   // "  --out DIR     folder of the run": the flag, the name of its value and a description
-  const std::regex line("\n +(?:-h,)?(--[a-z0-9-]+)(?: [^ ]+)?  +[a-zA-Z][^\n]{9}");
+  const std::regex line(
+      "\n  (?:-h, )?(--[a-z0-9-]+)(?: [^ \n]+)?(?: {2,}|\n {24})[a-zA-Z][^\n]{9}");
   for (std::sregex_iterator at(help.begin(), help.end(), line), end; at != end; ++at)
     CHECK(described.insert((*at)[1]).second);
   CHECK(described == flags);
+}
+
+TEST_CASE("the help of each command has the same parts, in lines of at most 80 columns",
+          "[commands][options]") {
+  for (const std::string& command : command_names) {
+    const std::string help = help_of({command, "--help"});
+    INFO(help);
+    CHECK(help.rfind("heed " + command + ": ", 0) == 0);
+    std::size_t last = 0;
+    for (const std::string& part :
+         {"\n\nUsage: ./heed " + command + " ", std::string("\n\nArguments:\n"),
+          std::string("\n  -h, --help            print this help\n"),
+          std::string("\n\nExamples:\n  ./heed ")}) {
+      CHECK(help.find(part) > last);
+      last = help.find(part);
+      REQUIRE(last != help.npos);
+    }
+    for (const std::string& line : heed::lines_of(help))
+      CHECK((line.size() <= 80 || line.rfind("  --only ", 0) == 0));
+    CHECK(help.find("default:") == help.npos);  // defaults stand in brackets
+    CHECK(help.find("\n\n\n") == help.npos);
+  }
+}
+
+TEST_CASE("the examples in the help of a command are valid", "[commands][options]") {
+  for (const std::string& command : command_names) {
+    const std::string help = help_of({command, "--help"});
+    const std::string examples = help.substr(help.find("\nExamples:\n"));
+    const std::regex line("\n  \\./heed ([^\n]*)"), word("'([^']*)'|([^ ']+)");
+    std::size_t count = 0;
+    for (std::sregex_iterator at(examples.begin(), examples.end(), line), end; at != end; ++at) {
+      const std::string text = (*at)[1];
+      INFO(text);
+      Arguments words;
+      for (std::sregex_iterator w(text.begin(), text.end(), word); w != end; ++w)
+        words.push_back((*w)[1].matched ? (*w)[1] : (*w)[2]);
+      CHECK(words.at(0) == command);
+      CHECK(rejected(words) == "");
+      ++count;
+    }
+    CHECK(count >= 2);
+  }
+}
+
+TEST_CASE("an argument that must be given has no brackets in the usage", "[commands][options]") {
+  CHECK(help_of({"sample", "-h"}).find("Usage: ./heed sample RUN [OPTIONS]\n") !=
+        std::string::npos);
+  CHECK(help_of({"corpus", "-h"}).find("Usage: ./heed corpus [FILE] [OPTIONS]\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("look --help and corpus --help list their flags", "[commands][options]") {
@@ -477,9 +530,9 @@ TEST_CASE("look --help and corpus --help list their flags", "[commands][options]
 
 TEST_CASE("sample --help lists every flag with its default", "[commands][options]") {
   const std::string help = help_of({"sample", "--help"});
-  CHECK(line_of(help, "--tokens").find("500") != std::string::npos);
-  CHECK(line_of(help, "--temperature").find("1") != std::string::npos);
-  CHECK(line_of(help, "--seed").find("1337") != std::string::npos);
+  CHECK(line_of(help, "--tokens").find("[500]") != std::string::npos);
+  CHECK(line_of(help, "--temperature").find("[1]") != std::string::npos);
+  CHECK(line_of(help, "--seed").find("[1337]") != std::string::npos);
   CHECK(help.find("When the context reaches the block size") != std::string::npos);
   for (const char* flag : {"--prompt", "--top-k", "--weights", "--no-cache", "--threads", "RUN"})
     CHECK(line_of(help, flag) != "");

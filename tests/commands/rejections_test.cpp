@@ -91,10 +91,7 @@ TEST_CASE("usage errors are one line with exit code 2, and nothing is written",
         "--out '': needs the name of a folder");
   CHECK(rejection_of(sandbox, train + Arguments{"--resume", "--steps"}, 2) ==
         "--steps needs a value");
-  CHECK(rejection_of(sandbox, {}, 2) ==
-        "no command; use train, sample, replay, first, look, corpus, inspect, import, export, book "
-        "or bench, or "
-        "see --help");
+  CHECK(rejection_of(sandbox, {}, 2) == "no command; see --help");
 }
 
 TEST_CASE("a text that is missing or not a file is rejected in one line and nothing is written",

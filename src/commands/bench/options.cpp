@@ -51,17 +51,15 @@ std::vector<std::pair<std::string, std::size_t>> Workload::sizes() const {
 }
 
 void declare_flags(Flags& flags, BenchCommand& c) {
-  flags.positional("TEXT", c.text, "a text file in UTF-8; default: the text that comes with heed");
+  flags.positional("TEXT", c.text, "a text file in UTF-8 [harbour.txt]");
   flags.group("Measurements");
-  flags.choice(
-      "--only", "PART",
-      "one part: step, threads, context, width, small, gemm, operations, generate, memory, start; "
-      "or run, which trains and then generates text without other measurements",
-      bench_parts, c.only);
+  flags.choice("--only",
+               "one part; run: train, then generate text, without other measurements [all]",
+               bench_parts, c.only);
   flags.integer("--rounds", c.rounds, {1, max_size},
-                "repetitions of all measurements; default: 3, or 9 with --compare");
+                "repetitions of all measurements [3, or 9 with --compare]");
   flags.integer("--steps", c.steps, {1, max_size},
-                "steps per measurement; default: as many as fit into 0.4 seconds");
+                "steps per measurement [as many as fit into 0.4 seconds]");
   flags.flag("--processes", c.processes,
              "training steps in 1, 2 and 4 processes, and a cost model; with --compare "
              "tests/bench/torch_ddp_peer.py, two processes and DistributedDataParallel");
@@ -71,10 +69,13 @@ void declare_flags(Flags& flags, BenchCommand& c) {
              "compare with this PyTorch program, such as tests/bench/torch_peer.py", "script",
              c.compare);
   flags.text("--peer-blas", "DIR",
-             "folder of the OpenBLAS that PyTorch uses with two or more threads; default: "
-             "/usr/lib/*/openblas-openmp",
+             "folder of the OpenBLAS that PyTorch uses with two or more threads "
+             "[/usr/lib/*/openblas-openmp]",
              c.peer_blas);
   bench_model_flags(flags, c.workload);
+  flags.example("./heed bench");
+  flags.example("./heed bench --only gemm --rounds 5");
+  flags.example("./heed bench --compare tests/bench/torch_peer.py");
 }
 
 // --compare can be combined with --only step, but not with other values of --only.

@@ -264,11 +264,13 @@ int write_readme_of(const std::vector<Lesson>& lessons, const BookCommand& comma
 }  // namespace
 
 void declare_flags(Flags& flags, BookCommand& c) {
-  flags.positional("LESSON", c.lesson, "the number of a lesson, to write only its page");
-  flags.path("--out", "DIR", "folder of the pages; default: book", "folder", c.out);
+  flags.positional("LESSON", c.lesson, "the number of a lesson, to write only its page [all]");
+  flags.path("--out", "DIR", "folder of the pages [book]", "folder", c.out);
   flags.flag("--readme", c.readme,
              "write README.md, output.txt and pictures of one lesson into its folder");
   flags.flag("--brief", c.brief, "run the lessons with fewer training steps");
+  flags.example("./heed book --brief");
+  flags.example("./heed book 5 --out pages");
 }
 
 int run(const BookCommand& command) {

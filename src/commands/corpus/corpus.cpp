@@ -59,12 +59,12 @@ void write_to_standard_output(const MarkovSource& source, const CorpusCommand& c
 }  // namespace
 
 void declare_flags(Flags& flags, CorpusCommand& c) {
-  flags.positional("FILE", c.file, "the file to write; default: standard output");
-  flags.group("Text");
-  flags.choice("--kind", "KIND", "the Markov source: grammar or chain; default: grammar",
-               {"grammar", "chain"}, c.kind);
+  flags.positional("FILE", c.file, "the file to write [standard output]");
+  flags.choice("--kind", "the Markov source", {"grammar", "chain"}, c.kind);
   flags.integer("--size", c.size, {1, max_size}, "number of characters");
   flags.integer("--seed", c.seed, seeds, "seed of the text");
+  flags.example("./heed corpus grammar.txt");
+  flags.example("./heed corpus chain.txt --kind chain --size 1000000");
 }
 
 int run(const CorpusCommand& command) {

@@ -51,11 +51,13 @@ void remove_export(const fs::path& folder, bool remove_folder) {
 }  // namespace
 
 void declare_flags(Flags& flags, ExportCommand& c) {
-  flags.footer("load.py in the new folder loads the model with torch alone.");
   run_argument(flags, c.run, c.trust);
   flags.positional("DIR", c.folder, "the folder to write", "the folder to write");
-  flags.choice("--to", "FORMAT", "nanogpt, gpt2 (Hugging Face's GPT2LMHeadModel) or pytorch",
+  flags.choice("--to", "the format, which must be given; gpt2: Hugging Face's GPT2LMHeadModel",
                {"nanogpt", "gpt2", "pytorch"}, c.to);
+  flags.footer("load.py in the new folder loads the model with torch alone.");
+  flags.example("./heed export runs/harbour exported --to gpt2");
+  flags.example("./heed export runs/harbour exported --to nanogpt");
 }
 
 void check_flags(const ExportCommand& c, const std::set<std::string>&) {

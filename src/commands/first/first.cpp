@@ -163,19 +163,20 @@ void show_windows(ReplayedRun& run, std::int64_t step, const std::string& parame
 }  // namespace
 
 void declare_flags(Flags& flags, FirstCommand& c) {
-  flags.footer(
-      "CONDITION compares numbers, with + - * / and ( ):\n"
-      "  train_loss, grad_norm, lr, median         median: of the last 20 losses in loss.csv\n"
-      "  norm(X), max(X), min(X), mean(X), max(abs(X))\n"
-      "  X: weights, grad, NAME, grad NAME or update NAME, with a NAME that heed inspect lists\n"
-      "  entropy(attention LAYER.HEAD)             in nats, the mean over the batch\n"
-      "Examples: \"train_loss > 1.5 * median\", \"norm(grad head.weight) > 10\", \"not finite\"");
   replay_flags(flags, c.run);
   flags.positional("CONDITION", c.condition, "what must hold, such as \"grad_norm > 10\"",
                    "a condition, such as \"grad_norm > 10\"");
   flags.flag("--every-step", c.every_step,
              "compute all steps from the beginning, also those before a state at which the "
              "condition does not hold");
+  flags.footer(
+      "CONDITION compares numbers, with + - * / and ( ), or is \"not finite\":\n"
+      "  train_loss, grad_norm, lr, median (of the last 20 losses in loss.csv)\n"
+      "  norm(X), max(X), min(X), mean(X), max(abs(X))\n"
+      "  X: weights, grad, NAME, grad NAME, update NAME; heed inspect lists the NAMEs\n"
+      "  entropy(attention LAYER.HEAD) in nats, the mean over the batch");
+  flags.example("./heed first runs/harbour 'train_loss > 1.5 * median'");
+  flags.example("./heed first runs/harbour 'norm(grad head.weight) > 10' --every-step");
 }
 
 int run(const FirstCommand& command) try {

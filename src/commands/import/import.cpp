@@ -38,14 +38,16 @@ void remove_losses(const RunFolder& folder) {
 }  // namespace
 
 void declare_flags(Flags& flags, ImportCommand& c) {
-  flags.footer(
-      "FOLDER holds config.json, model.safetensors, and vocab.json with merges.txt (GPT-2) or\n"
-      "vocab.txt (BERT, uncased), as Hugging Face ships them. Then heed sample, look and inspect\n"
-      "read the run, and heed train --init trains on.");
   flags.positional("FOLDER", c.folder, "a model's folder, with config.json and model.safetensors",
                    "the folder of a model, with config.json and model.safetensors");
-  flags.path("--out", "DIR", "folder of the run; default: runs/NAME", "folder", c.out);
+  flags.path("--out", "DIR", "folder of the run [runs/NAME]", "folder", c.out);
   flags.flag("--replace", c.replace, "replace the run in the folder");
+  flags.footer(
+      "FOLDER holds config.json, model.safetensors, and vocab.json with merges.txt (GPT-2) or "
+      "vocab.txt (BERT, uncased), as Hugging Face ships them. Then heed sample, look and inspect "
+      "read the run, and heed train --init trains on.");
+  flags.example("./heed import gpt2");
+  flags.example("./heed import bert-base-uncased --out runs/bert");
 }
 
 // Reads and checks everything before creating the run's folder, so that a failure writes no file.

@@ -14,6 +14,8 @@ namespace heed::app {
 void declare_flags(Flags& flags, InspectCommand& c) {
   flags.positional("FILE", c.file, "a safetensors file, such as a checkpoint",
                    "a safetensors file");
+  flags.example("./heed inspect runs/harbour");
+  flags.example("./heed inspect gpt2/model.safetensors");
 }
 
 int run(const InspectCommand& command) {

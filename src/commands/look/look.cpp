@@ -126,27 +126,28 @@ void print_maps(const LookCommand& command, const SelectedHeads& heads, HeatmapO
 
 void declare_flags(Flags& flags, LookCommand& c) {
   run_argument(flags, c.run, c.trust);
-  flags.text("--text", "TEXT", "input of the model; default: the beginning of the validation text",
-             c.text);
+  flags.text("--text", "TEXT", "input of the model [start of the validation text]", c.text);
   flags.text("--mask", "WORD", "replace this word of the text by [MASK]", c.mask);
   flags.text(
       "--attends-to", "WORD",
       "list the heads in which [MASK], or without it the last token, attends to this token; the "
       "largest weights first",
       c.attends_to);
-  flags.integer("--layer", c.layer, {0, max_size}, "one layer, from 0; default: all");
-  flags.integer("--head", c.head, {0, max_size}, "one head of that layer, from 0; default: all");
-  flags.path("--out", "DIR", "folder of the plots; default: the run's folder", "folder", c.out);
+  flags.integer("--layer", c.layer, {0, max_size}, "one layer, from 0 [all]");
+  flags.integer("--head", c.head, {0, max_size}, "one head of that layer, from 0 [all]");
+  flags.path("--out", "DIR", "folder of the plots [the run's folder]", "folder", c.out);
   flags.path("--page", "FILE",
              "write an interactive page, one HTML file, instead of text and plots", "file", c.page);
   threads_flag(flags, c.threads);
   flags.group("Map of queries and keys");
-  flags.flag("--tsne", c.tsne,
-             "map one head's queries and keys by t-SNE; default: layer 0, head 0");
+  flags.flag("--tsne", c.tsne, "map a head's queries and keys by t-SNE [layer 0, head 0]");
   flags.number("--perplexity", c.perplexity, {1, max_size},
-               "t-SNE's perplexity (number of neighbours); default: 10, or less for a short text");
+               "t-SNE's perplexity (number of neighbours) [10, or less for a short text]");
   flags.integer("--iterations", c.iterations, {1, max_size}, "gradient descent steps of t-SNE");
   flags.integer("--seed", c.seed, seeds, "seed of t-SNE's initial positions");
+  flags.example("./heed look runs/harbour --text 'the ship is at sea'");
+  flags.example("./heed look runs/harbour --page heads.html");
+  flags.example("./heed look runs/bert --text 'a ship at sea' --mask sea --attends-to ship");
 }
 
 void check_flags(const LookCommand& c, const std::set<std::string>& given) {

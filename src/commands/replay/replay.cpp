@@ -43,10 +43,12 @@ void save_as_run(const ReplayedRun& run, RunWriter& writer) {
 
 void declare_flags(Flags& flags, ReplayCommand& c) {
   replay_flags(flags, c.run);
-  flags.integer("--to", c.to, {0, 1e12},
-                "the step to compute again; default: the last one of the run", "STEP");
+  flags.integer("--to", c.to, {0, 1e12}, "the step to compute again [the last one of the run]",
+                "STEP");
   flags.path("--out", "DIR", "save the run as it was after that step, for sample, look and train",
              "folder", c.out);
+  flags.example("./heed replay runs/harbour --to 300");
+  flags.example("./heed replay runs/harbour --to 300 --out runs/at_300");
 }
 
 void compute_last_step(ReplayedRun& run) { run.step(); }

@@ -98,29 +98,29 @@ void write_samples(const SampleCommand& command, const LoadedModel& saved,
 }  // namespace
 
 void declare_flags(Flags& flags, SampleCommand& c) {
-  flags.footer(
-      "When the context reaches the block size, its older half is dropped, and the keys and\n"
-      "values of the newer half are computed again. From then on, the context is at least half\n"
-      "the block size long.");
   run_argument(flags, c.run, c.trust);
-  flags.group("Generation");
-  flags.text("--prompt", "TEXT",
-             "text to continue; default: a line break, or GPT-2's <|endoftext|>", c.prompt);
+  flags.text("--prompt", "TEXT", "text to continue [a line break, or GPT-2's <|endoftext|>]",
+             c.prompt);
   flags.integer("--tokens", c.options.tokens, {0, max_size}, "number of tokens to generate");
   flags.number("--temperature", c.options.temperature, {0, infinite},
-               "divides the logits; 0: always the most likely token");
+               "divisor of the logits; 0: the most likely token");
   flags.integer("--top-k", c.options.top_k, {1, max_size},
-                "sample from the K most likely tokens; default: from all", "K");
+                "sample from the K most likely tokens [all]", "K");
   flags.integer("--seed", c.seed, seeds, "seed of the sampling");
   flags.integer("--samples", c.samples, {1, 1024},
-                "number of texts, generated together; the seeds are --seed, --seed + 1, ...");
-  flags.enumeration(
-      "--weights",
-      "f32, or bf16: rounded weights, half the memory, faster for up to about 10 texts at once",
-      {"f32", "bf16"}, c.weights);
+                "number of texts, generated together, with the seeds --seed, --seed + 1, ...");
+  flags.enumeration("--weights",
+                    "bf16: rounded weights, half the memory, faster for up to about 10 texts",
+                    {"f32", "bf16"}, c.weights);
   flags.flag("--no-cache", c.options.cache,
              "recompute all keys and values for each token; slower, with the same result", false);
   threads_flag(flags, c.threads);
+  flags.footer(
+      "When the context reaches the block size, its older half is dropped, and the keys and values "
+      "of the newer half are computed again. From then on, the context is at least half the block "
+      "size long.");
+  flags.example("./heed sample runs/harbour --prompt 'the ship' --tokens 200");
+  flags.example("./heed sample runs/harbour --temperature 0.8 --samples 3");
 }
 
 int run(const SampleCommand& command) {

@@ -13,9 +13,10 @@
 namespace heed::app {
 
 static std::set<std::string> all_flags_of_model() {
-  std::set<std::string> flags = {"--tokenizer", "--bytes", "--vocab-size", "--norm",
-                                 "--positions", "--mlp",   "--kv-heads"};
-  each_size(nn::GptConfig(), [&](const Field& field, auto) { flags.insert(flag_of(field)); });
+  std::set<std::string> flags = {"--tokenizer", "--bytes", "--vocab-size", "--kv-heads"};
+  const auto insert = [&](const auto& field, auto) { flags.insert(flag_of(field.name)); };
+  each_size(nn::GptConfig(), insert);
+  each_variant(nn::GptConfig(), insert);
   return flags;
 }
 const std::set<std::string> flags_of_model = all_flags_of_model();
@@ -32,10 +33,6 @@ void check_processes(std::size_t processes, const TrainOptions& o, const std::st
 
 namespace {
 
-// The names of the values of nn::NormKind, nn::PositionKind and nn::MlpKind.
-const std::vector<std::string> norm_names = {"layer", "rms"};
-const std::vector<std::string> position_names = {"learned", "rotary"};
-const std::vector<std::string> mlp_names = {"gelu", "swiglu"};
 // The values of --tokenizer, in the order of Unit. (heed train has no word-level tokenizer.)
 const std::vector<std::string> tokenizer_names = {"character", "byte", "bpe"};
 
@@ -48,21 +45,18 @@ void check_shards(const TrainOptions& o) {
 }
 
 void run_flags(Flags& flags, TrainCommand& c) {
-  flags.positional("TEXT", c.text,
-                   "a text file in UTF-8, or - for standard input; default: heed's harbour.txt");
+  flags.positional("TEXT", c.text, "a text file in UTF-8, or - for standard input [harbour.txt]");
   flags.group("Run");
-  flags.path("--out", "DIR", "folder of the run; default: runs/NAME", "folder", c.out);
+  flags.path("--out", "DIR", "folder of the run [runs/NAME]", "folder", c.out);
   flags.flag("--resume", c.resume, "continue the training run in the folder");
   flags.flag("--replace", c.replace, "replace the training run in the folder by a new one");
   flags.flag("--trust", c.trust, trust_help);
-  flags.path(
-      "--init", "RUN",
-      "start from the weights, the sizes and the vocabulary of a run, such as an imported one",
-      "run", c.init);
-  flags.enumeration(
-      "--tokenizer",
-      "the tokens: character, byte (for any text encoding) or bpe (byte-pair encoding)",
-      tokenizer_names, c.tokenizer);
+  flags.path("--init", "RUN",
+             "start from the weights, sizes and vocabulary of a run, such as an imported one",
+             "run", c.init);
+  flags.enumeration("--tokenizer",
+                    "the tokens; byte: for any text encoding; bpe: byte-pair encoding",
+                    tokenizer_names, c.tokenizer);
   flags.integer("--vocab-size", c.vocab_size, {256, 65536},
                 "number of tokens with --tokenizer bpe");
   flags.flag("--bytes", c.bytes, "the same as --tokenizer byte");
@@ -72,19 +66,17 @@ void run_flags(Flags& flags, TrainCommand& c) {
       "--processes", c.processes, {1, SharedMemory::max_processes},
       "number of processes, a power of two, at most --shards; changes no bit of the result");
   flags.flag("--zero", c.zero, "split AdamW's moments over the processes (ZeRO stage 1)");
-  flags.flag("--no-overlap", c.overlap,
-             "send gradients after the backward pass, not while it continues", false);
+  flags.flag("--no-overlap", c.overlap, "send gradients after the backward pass, not during it",
+             false);
 }
 
 void variant_flags(Flags& flags, nn::GptConfig& model) {
   flags.group("Variants of Llama");
-  flags.enumeration("--norm", "layer normalization or RMS normalization: layer or rms", norm_names,
-                    model.norm);
-  flags.enumeration("--positions", "position embedding: learned or rotary (RoPE)", position_names,
-                    model.positions);
-  flags.enumeration("--mlp", "feed-forward network: gelu or swiglu", mlp_names, model.mlp);
+  each_variant(model, [&](const Variant& variant, auto& value) {
+    flags.enumeration(flag_of(variant.name), variant.help, variant.values, value);
+  });
   flags.integer("--kv-heads", model.kv_heads, any_size,
-                "grouped-query attention: heads of keys and values; default: as many as --heads");
+                "heads of keys and values, for grouped-query attention [--heads]");
 }
 
 void check_min_lr(const TrainOptions& o) {
@@ -114,6 +106,12 @@ void declare_flags(Flags& flags, TrainCommand& c) {
     }
     flags.field(field, value);
   });
+  flags.footer(
+      "./heed train --mine trains a GPT with your heads and block of exercises 10 and 12, beside "
+      "heed's.");
+  flags.example("./heed train");
+  flags.example("./heed train my.txt --steps 500 --out runs/mine");
+  flags.example("./heed train --resume --steps 4000");
 }
 
 void check_flags(TrainCommand& c, const std::set<std::string>& given) {
@@ -178,9 +176,9 @@ std::map<std::string, std::string> flag_values(const nn::GptConfig& model,
   if (static_cast<std::size_t>(tokenizer) < tokenizer_names.size())
     values["--tokenizer"] = tokenizer_names.at(static_cast<std::size_t>(tokenizer));
   values["--kv-heads"] = std::to_string(model.kv_heads == 0 ? model.heads : model.kv_heads);
-  values["--norm"] = norm_names.at(static_cast<std::size_t>(model.norm));
-  values["--positions"] = position_names.at(static_cast<std::size_t>(model.positions));
-  values["--mlp"] = mlp_names.at(static_cast<std::size_t>(model.mlp));
+  each_variant(model, [&](const Variant& variant, auto value) {
+    values[flag_of(variant.name)] = variant.values.at(static_cast<std::size_t>(value));
+  });
   values.erase("--steps");  // not compared: a resumed run may have more steps
   values["--decay-steps"] = std::to_string(schedule_of(training).decay_steps);
   return values;
