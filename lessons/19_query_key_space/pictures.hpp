@@ -31,6 +31,12 @@ struct QueryKeySpace {
   // All 2n points, (2n, 8); the queries come first.
   Array points() const { return xt::concatenate(xt::xtuple(queries, keys), 0); }
 
+  // The same with length 1.
+  Array unit_points() const {
+    const Array x = points(), lengths = xt::sqrt(xt::sum(x * x, {1}));
+    return x / xt::view(lengths, xt::all(), xt::newaxis());
+  }
+
   // Adds the rows of `s` whose words are not yet included.
   void add_new_words(const QueryKeySpace& s) {
     for (std::size_t i = 0; i < s.words.size(); ++i) {
@@ -53,15 +59,13 @@ inline void quote_table(const Array& x, const Names& rows, const Names& columns,
   quote(table(x, {title, rows, columns, 2}));
 }
 
-// "attention weight from [MASK] to the object  ~0.93 +- ~0.020"
-inline std::string line_of(const std::string& name, const std::vector<double>& x) {
-  const Estimate e = estimate(x);
-  return pad_right(name, 48) + trained(e.mean) + " +- " + trained(e.standard_error, 3);
-}
-
 inline void show_lengths(const std::vector<double>& weights, const std::vector<double>& change) {
-  say(line_of("mean weight from [MASK] to the object", weights));
-  say(line_of("change if all keys have the same length", change));
+  const auto line = [](const std::string& name, const std::vector<double>& x) {
+    const Estimate e = estimate(x);
+    return pad_right(name, 45) + decimal(e.mean, 2) + " +- " + decimal(e.standard_error, 2);
+  };
+  quote(line("mean weight from [MASK] to the object", weights) + "\n" +
+        line("change if all keys have the same length", change));
 }
 
 // The index of the key with the largest cosine with query i.
@@ -144,64 +148,20 @@ inline void picture_of_map(const QueryKeySpace& s, const Tsne& map) {
   picture_points("19_query_key_space", "map", rotated(s, map.points), options);
 }
 
-// Three points of a map: the key of 'door', and the queries of [MASK] and 'watching'.
-inline std::vector<std::size_t> three_points(const QueryKeySpace& s) {
-  return {s.words.size() + index_in(s.words, "door"), index_in(s.words, "[MASK]"),
-          index_in(s.words, "watching")};
-}
+// What a map keeps: the fraction of nearest neighbours, and of triples in order.
+struct MapRow {
+  double neighbours, triples;
+};
 
-// Plots both maps side by side, with lines from the key of 'door' to two queries.
-inline void picture_of_two_maps(const QueryKeySpace& s, const std::vector<Tsne>& maps) {
-  std::string script =
-      "set multiplot layout 1,2\nunset key\nunset grid\nunset tics\nunset border\n"
-      "set size ratio -1\n";
-  std::string blocks;
-  for (std::size_t m = 0; m < maps.size(); ++m) {
-    const Array at = rotated(s, maps[m].points);
-    Array queries = xt::view(at, xt::range(0, s.words.size())),
-          keys = xt::view(at, xt::range(s.words.size(), 2 * s.words.size()));
-    const std::string name = std::to_string(m);
-    blocks += gnuplot_block("q" + name, queries) + gnuplot_block("k" + name, keys);
-    script += "unset label\nunset arrow\nset title 'seed " + name + ", KL " +
-              decimal(maps[m].kl, 2) + "'\n";
-    const std::vector<std::size_t> three = three_points(s);
-    const auto point = [&](std::size_t i) {
-      return decimal(at(three[i], 0), 2) + "," + decimal(at(three[i], 1), 2);
-    };
-    for (const std::size_t i : {1, 2})
-      script += "set arrow from " + point(0) + " to " + point(i) +
-                " nohead lw 2 lc rgb '#B00000' front\n";
-    const Names labels = {"key of door", "query of [MASK]", "query of watching"};
-    for (std::size_t i = 0; i < 3; ++i)
-      script += "set label '" + labels[i] + "' at " + point(i) + " center offset 0,0.8 front\n";
-    script += "plot $q" + name + " pt 7 ps 0.7 lc rgb '#0072B2', $k" + name +
-              " pt 9 ps 0.8 lc rgb '#E69F00'\n";
-  }
-  picture_by_gnuplot("19_query_key_space", "two_maps", blocks + script + "unset multiplot");
-}
-
-// Prints a row for each map, and one for PCA.
-inline void show_maps(const QueryKeySpace& s, const std::vector<Tsne>& maps) {
-  Array rows = zeros({maps.size(), 4});
-  const std::vector<std::size_t> three = three_points(s);
-  for (std::size_t m = 0; m < maps.size(); ++m) {
-    const Doubles squares = tsne_distances(maps[m].points, Distance::euclidean);
-    rows(m, 0) = Real(maps[m].kl);
-    rows(m, 1) = Real(std::sqrt(squares(three[0], three[1])));
-    rows(m, 2) = Real(std::sqrt(squares(three[0], three[2])));
-    rows(m, 3) = Real(neighbours_kept(s, maps[m].points));
-  }
-  const Array lengths = row_lengths(s.points());
-  const Array unit = s.points() / xt::view(lengths, xt::all(), xt::newaxis());
-  const double by_pca = neighbours_kept(s, principal_components(unit));
-  quote(table(rows, {"",
-                     {"seed 0", "seed 1"},
-                     {"KL", "door to [MASK]", "door to watching", "neighbours kept"},
-                     2}) +
-        "neighbours kept by PCA  " + decimal(by_pca, 2) + ", by a random map " +
-        decimal(1 / double(2 * s.words.size() - 1), 2));
+inline void show_maps(const std::vector<MapRow>& rows) {
+  Array table_rows = zeros({rows.size(), 2});
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    table_rows(i, 0) = Real(rows[i].neighbours), table_rows(i, 1) = Real(rows[i].triples);
+  quote_table(table_rows, {"t-SNE, seed 0", "t-SNE, seed 1", "PCA", "random positions"},
+              {"nearest neighbours kept", "triples in order"});
   guard("each map keeps more nearest neighbours than PCA",
-        std::min(rows(0, 3), rows(1, 3)) > Real(by_pca), decimal(by_pca, 2));
+        std::min(rows[0].neighbours, rows[1].neighbours) > rows[2].neighbours,
+        decimal(rows[2].neighbours, 2));
 }
 
 // The mean of the rows of x (n, 9) whose words are of this kind: (9).
