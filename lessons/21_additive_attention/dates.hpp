@@ -88,7 +88,7 @@ inline std::string line_with(const Names& parts, std::size_t length, Generator& 
 }
 
 struct DateBatch {
-  Names lines, dates, times, target_texts;  // B texts each; `times` is empty without times
+  Names lines, target_texts;  // B texts each
   Indices inputs, targets;                  // (B, S) and (B, N): the tokens of both
 };
 
@@ -119,13 +119,12 @@ inline DateBatch new_batch(Generator& g, std::size_t B, bool with_time, std::siz
   for (std::size_t b = 0; b < B; ++b) {
     const Date d = draw_date(g, held_out);
     Names parts = {written(d, draw(g, brief() ? 4 : 0, 4))};
-    batch.dates.push_back(parts[0]), batch.target_texts.push_back(iso(d));
-    batch.times.push_back("");
+    batch.target_texts.push_back(iso(d));
     if (with_time) {
       const std::int64_t hour = draw(g, 0, 23), minute = draw(g, 0, 59);
-      batch.times[b] = written_time(hour, minute, draw(g, 0, brief() ? 0 : 1));
+      const std::string time = written_time(hour, minute, draw(g, 0, brief() ? 0 : 1));
       batch.target_texts[b] += "T" + two_digits(hour) + ":" + two_digits(minute);
-      parts.insert(parts.begin() + draw(g, 0, 1), batch.times[b]);
+      parts.insert(parts.begin() + draw(g, 0, 1), time);
     }
     batch.lines.push_back(line_with(parts, length, g));
   }

@@ -36,4 +36,18 @@ std::vector<double> accuracies(const Models& models, const DateBatch& batch) {
   return all;
 }
 
+// The accuracies of models without and with a time, in a row that begins with `name`.
+template <class Models>
+std::string row_of(const std::string& name, const Models& models) {
+  return pad_right(name, 30) +
+         pad_right(mean_and_error(accuracies(models, test_lines(false))), 16) +
+         mean_and_error(accuracies(models, test_lines(true)));
+}
+
+// a - b, seed by seed.
+inline std::vector<double> differences(std::vector<double> a, const std::vector<double>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] -= b[i];
+  return a;
+}
+
 }  // namespace heed

@@ -5,7 +5,6 @@
 
 #include "dates.hpp"
 #include "estimate.hpp"
-#include "gnuplot_picture.hpp"
 
 namespace heed {
 
@@ -20,53 +19,6 @@ inline double smallest(const std::vector<double>& x) {
 inline std::string mean_and_error(const std::vector<double>& values) {
   const Estimate e = estimate(values);
   return decimal(e.mean, 2) + (values.size() < 2 ? "" : " +- " + decimal(e.standard_error, 2));
-}
-
-inline std::string row_of(const std::string& name,
-                          const std::vector<std::vector<double>>& columns) {
-  std::string row = name.empty() ? "" : pad_right(name, 8);
-  for (const std::vector<double>& column : columns) row += pad_right(mean_and_error(column), 16);
-  return row.substr(0, row.find_last_not_of(' ') + 1);
-}
-
-// The accuracy of models after a number of training steps, a value for each seed.
-struct StepsPoint {
-  std::string name;
-  bool with_time;
-  std::int64_t steps;
-  std::vector<double> accuracies;
-};
-
-// Plots accuracy against steps: a curve for each name, with and without a time.
-inline void draw_steps(const std::string& lesson, std::vector<StepsPoint> points) {
-  std::sort(points.begin(), points.end(),
-            [](const StepsPoint& a, const StepsPoint& b) { return a.steps < b.steps; });
-  std::string script, plots;
-  for (const auto& [name, colour] :
-       {std::pair("additive", "#D55E00"), std::pair("fixed context vector", "#0072B2")})
-    for (const bool with_time : {false, true}) {
-      const std::string block = std::string(with_time ? "time" : "date") + colour[1];
-      script += "$" + block + " << END\n";
-      for (const StepsPoint& p : points) {
-        if (p.name != name || p.with_time != with_time) continue;
-        const double error = p.accuracies.size() < 2 ? 0 : estimate(p.accuracies).standard_error;
-        script += std::to_string(p.steps) + " " + decimal(estimate(p.accuracies).mean, 4) + " " +
-                  decimal(error, 4) + "\n";
-      }
-      script += "END\n";
-      plots += (plots.empty() ? "plot $" : ", $") + block +
-               " using 1:2:3 with yerrorlines lw 2 ps 1 pt " + (with_time ? "5 dt 2" : "7") +
-               " lc rgb '" + colour + "' title '" + name +
-               (with_time ? ", date and time'" : ", date'");
-    }
-  picture_by_gnuplot(lesson, "steps",
-                     script +
-                         "set title 'accuracy on held-out dates (mean of the seeds, standard "
-                         "error)'\nset xlabel 'steps of training'\nset ylabel 'accuracy'\n"
-                         "set logscale x 2\nset xtics (100, 200, 400, 800, 1600, 3200)\n"
-                         "set xrange [85:3800]\nset yrange [-0.03:1.05]\n"
-                         "set key outside bottom center horizontal maxcols 2\n" +
-                         plots);
 }
 
 // "0.06   0.3     ": the largest weight and the deviation after 0, 50 and all steps.
@@ -94,29 +46,6 @@ std::vector<double> deviations(const Models& models, std::size_t i) {
   return all;
 }
 
-// "0.84  0.06  0.06  0.93": the mean attention weights (B, 16, S) of the output characters of the
-// date on the date and on the time, then of those of the time.
-inline std::string weights_by_part(const Array& A, const DateBatch& batch) {
-  double sums[2][2] = {{0, 0}, {0, 0}};
-  for (std::size_t b = 0; b < A.shape(0); ++b) {
-    const std::size_t date = batch.lines[b].find(batch.dates[b]),
-                      time = batch.lines[b].find(batch.times[b]);
-    for (std::size_t i = 0; i < 16; ++i) {
-      if (i == 10) continue;  // index of the T in the ISO form
-      for (std::size_t j = 0; j < A.shape(2); ++j) {
-        if (j >= date && j < date + batch.dates[b].size()) sums[i > 10][0] += A(b, i, j);
-        if (j >= time && j < time + batch.times[b].size()) sums[i > 10][1] += A(b, i, j);
-      }
-    }
-  }
-  std::string cells;
-  for (const int part : {0, 1})
-    for (const int on : {0, 1})
-      cells +=
-          pad_right(decimal(sums[part][on] / double(A.shape(0)) / (part == 0 ? 10 : 5), 2), 13);
-  return cells.substr(0, cells.find_last_not_of(' ') + 1);
-}
-
 // An encoder of two GRUs, additive attention, and a decoder, in Graphviz's language.
 const std::string translator_graph = R"dot(digraph {
   layout=neato
@@ -125,31 +54,31 @@ const std::string translator_graph = R"dot(digraph {
   x1 [shape=none, label="1", pos="0.0,0!"]
   f1 [label="GRU", color="#0072B2", pos="-0.34,0.8!"]
   b1 [label="GRU", color="#009E73", pos="0.34,1.5!"]
-  h1 [label=<h<sub>1</sub>>, pos="0.0,2.3!"]
-  a1 [shape=circle, label=<a<sub>i1</sub>>, color="#D55E00", penwidth=1, width=0.45, pos="0.0,3.2!"]
+  h1 [label="h1", pos="0.0,2.3!"]
+  a1 [shape=circle, label="a1", color="#D55E00", penwidth=1, width=0.45, pos="0.0,3.2!"]
   x2 [shape=none, label="7", pos="1.5,0!"]
   f2 [label="GRU", color="#0072B2", pos="1.16,0.8!"]
   b2 [label="GRU", color="#009E73", pos="1.84,1.5!"]
-  h2 [label=<h<sub>2</sub>>, pos="1.5,2.3!"]
-  a2 [shape=circle, label=<a<sub>i2</sub>>, color="#D55E00", penwidth=1, width=0.45, pos="1.5,3.2!"]
+  h2 [label="h2", pos="1.5,2.3!"]
+  a2 [shape=circle, label="a2", color="#D55E00", penwidth=1, width=0.45, pos="1.5,3.2!"]
   x3 [shape=none, label=":", pos="3.0,0!"]
   f3 [label="GRU", color="#0072B2", pos="2.66,0.8!"]
   b3 [label="GRU", color="#009E73", pos="3.34,1.5!"]
-  h3 [label=<h<sub>3</sub>>, pos="3.0,2.3!"]
-  a3 [shape=circle, label=<a<sub>i3</sub>>, color="#D55E00", penwidth=1, width=0.45, pos="3.0,3.2!"]
+  h3 [label="h3", pos="3.0,2.3!"]
+  a3 [shape=circle, label="a3", color="#D55E00", penwidth=1, width=0.45, pos="3.0,3.2!"]
   x4 [shape=none, label="4", pos="4.5,0!"]
   f4 [label="GRU", color="#0072B2", pos="4.16,0.8!"]
   b4 [label="GRU", color="#009E73", pos="4.84,1.5!"]
-  h4 [label=<h<sub>4</sub>>, pos="4.5,2.3!"]
-  a4 [shape=circle, label=<a<sub>i4</sub>>, color="#D55E00", penwidth=6, width=0.45, pos="4.5,3.2!"]
+  h4 [label="h4", pos="4.5,2.3!"]
+  a4 [shape=circle, label="a4", color="#D55E00", penwidth=6, width=0.45, pos="4.5,3.2!"]
   x5 [shape=none, label="5", pos="6.0,0!"]
   f5 [label="GRU", color="#0072B2", pos="5.66,0.8!"]
   b5 [label="GRU", color="#009E73", pos="6.34,1.5!"]
-  h5 [label=<h<sub>5</sub>>, pos="6.0,2.3!"]
-  a5 [shape=circle, label=<a<sub>i5</sub>>, color="#D55E00", penwidth=2, width=0.45, pos="6.0,3.2!"]
-  c [label=<context vector c<sub>i</sub> = &Sigma; a<sub>ij</sub> h<sub>j</sub>>, color="#D55E00", pos="3,4.2!"]
-  s0 [label=<decoder's state s<sub>i-1</sub>>, pos="-0.6,4.2!"]
-  s1 [label=<decoder's GRU: state s<sub>i</sub>>, pos="3,5!"]
+  h5 [label="h5", pos="6.0,2.3!"]
+  a5 [shape=circle, label="a5", color="#D55E00", penwidth=2, width=0.45, pos="6.0,3.2!"]
+  c [label="context vector c = sum of a_j h_j", color="#D55E00", pos="3,4.2!"]
+  s0 [label="decoder's last state s", pos="-0.6,4.2!"]
+  s1 [label="decoder's GRU: next state", pos="3,5!"]
   y [shape=none, label="4", pos="3,5.6!"]
   query [shape=none, fontsize=11, fontcolor="#666666", label="query", pos="-0.95,3.75!"]
   keys [shape=none, fontsize=11, fontcolor="#666666", label="keys,\nvalues", pos="-0.35,2.75!"]
