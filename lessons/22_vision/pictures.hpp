@@ -153,7 +153,9 @@ inline std::string table_of_curves(const std::vector<DeletionCurve>& curves) {
     text += "\n" + pad_right(curve.name, 24);
     for (std::size_t i = 0; i < replaced_patches.size(); ++i)
       text += pad_left(decimal(estimate(curve.after(i)).mean, 2), 6);
-    if (&curve != &curves[0]) text += "   " + mean_and_error(differences(curve, curves[0]));
+    if (&curve == &curves[0]) continue;
+    const Estimate e = estimate(differences(curve, curves[0]));
+    text += "   " + decimal(e.mean, 3) + " +- " + decimal(e.standard_error, 3);
   }
   return text;
 }
