@@ -1,4 +1,4 @@
-// measures.hpp: predictions and attention weights of a BERT at [MASK], and the plots and tables of
+// measures.hpp: predictions and attention weights of a BERT at [MASK], and the picture of
 // lesson 26.
 #pragma once
 
@@ -6,9 +6,7 @@
 
 #include "estimate.hpp"
 #include "files.hpp"
-#include "gnuplot_picture.hpp"
 #include "heed/draw/table.hpp"
-#include "heed/study/ablation.hpp"
 #include "heed/study/heads.hpp"
 
 namespace heed {
@@ -67,17 +65,6 @@ inline std::vector<Prediction> predictions(const nn::Gpt& gpt, const WordPiece& 
   return best;
 }
 
-// The fraction of sentences whose most probable pronoun is right.
-inline double pronoun_accuracy(const nn::Gpt& gpt, const WordPiece& pieces,
-                               const std::vector<Sentence>& sentences) {
-  double right = 0;
-  for (const Sentence& s : sentences) {
-    const std::string text = text_of(with_blank(s, Part::pronoun));
-    right += fits(s, Part::pronoun, predictions(gpt, pieces, text, 1)[0].piece) ? 1 : 0;
-  }
-  return right / double(sentences.size());
-}
-
 inline Names names_of(const WordPiece& pieces, const std::vector<std::size_t>& ids) {
   Names names;
   for (const std::size_t id : ids) names.push_back(pieces.piece(id));
@@ -97,62 +84,9 @@ inline void quote_predictions(const nn::Gpt& gpt, const WordPiece& pieces,
   quote(line);
 }
 
-struct NamedLosses {
-  std::string name;
-  std::vector<double> losses;  // losses of three seeds
-};
-inline void show_warm_up(const std::vector<NamedLosses>& rows) {
-  std::string text;
-  for (const auto& [name, losses] : rows) {
-    const Estimate e = estimate(losses);
-    text += pad_right(name, 24);
-    for (const double loss : losses) text += pad_left(decimal(loss, 2), 6);
-    text += "    mean " + decimal(e.mean, 2) + " +- " + decimal(e.standard_error, 2) + "\n";
-  }
-  quote(text);
-}
-
-// The results for one model: the head with the largest weight from [MASK] to the object, this
-// weight and the accuracy on held-out sentences, and the accuracy without each head.
-struct HeadRow {
-  HeadIndex head;
-  double weight = 0, accuracy = 0;
-  Array without = {};  // (2, 4)
-};
-
-inline void show_rows(const std::vector<HeadRow>& rows) {
-  std::string text = "         chosen head      weight  accuracy  without it  worst other head";
-  std::size_t needed = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const HeadRow& row = rows[i];
-    Array others = row.without;
-    others(row.head.layer, row.head.head) = 1;
-    const double without = row.without(row.head.layer, row.head.head), worst = xt::amin(others)();
-    needed += without < worst && without < 0.9 ? 1 : 0;
-    text += "\nmodel " + std::to_string(i + 1) + "  layer " + std::to_string(row.head.layer) +
-            ", head " + std::to_string(row.head.head) + pad_left(decimal(row.weight, 2), 8) +
-            pad_left(decimal(row.accuracy, 2), 10) + pad_left(decimal(without, 2), 12) +
-            pad_left(decimal(worst, 2), 18);
-  }
-  quote(text + "\nthe chosen head is the one that is needed most: " + std::to_string(needed) +
-        " of " + std::to_string(rows.size()));
-}
-
-// Plots a head's attention weights for the door sentence. Returns the weight from [MASK] to 'door'.
-inline double picture_of_head(const nn::Gpt& gpt, HeadIndex at, const WordPiece& pieces) {
-  const Indices ids = ids_of(pieces, {text_of(with_blank(door_sentence(), Part::pronoun))});
-  Names tokens;
-  for (const std::int64_t id : ids) tokens.push_back(pieces.piece(std::size_t(id)));
-  const Array A = xt::view(capture_attention(gpt, ids)[at.layer].weights, 0, at.head);
-  picture("26_inside_bert", "head", {A},
-          {"layer " + std::to_string(at.layer) + ", head " + std::to_string(at.head)},
-          {"attention weights of the chosen head of model 1", tokens, tokens, "query position",
-           "key position", 0, 1},
-          1);
-  const std::int64_t* const begin = ids.data();
-  const auto mask = std::find(begin, begin + ids.size(), std::int64_t(pieces.mask())) - begin;
-  return A(std::size_t(mask),
-           std::size_t(std::find(tokens.begin(), tokens.end(), "door") - tokens.begin()));
+inline std::string mean_and_error(const std::vector<double>& values) {
+  const Estimate e = estimate(values);
+  return decimal(e.mean, 2) + " +- " + decimal(e.standard_error, 2);
 }
 
 // The weights of all heads of a downloaded BERT from [MASK] to the object.
