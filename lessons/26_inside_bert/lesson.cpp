@@ -171,12 +171,12 @@ void warm_up() {
   quote("post-norm           " + first_gradients(true));
   quote("pre-norm            " + first_gradients(false));
   say();
-  quote("learning rate          0.001          0.003          0.01");
+  quote("learning rate          0.003          0.01");
   for (const auto& [post_norm, warmup] :
        {std::pair(true, 0), std::pair(true, 60), std::pair(false, 0)}) {
     const std::string name = post_norm ? "post-norm" : "pre-norm";
     std::string line = pad_right(name + (warmup > 0 ? ", warm-up" : ""), 20);
-    for (const double rate : {0.001, 0.003, 0.01})
+    for (const double rate : {0.003, 0.01})
       line += "   " + mean_and_error(losses_of(post_norm, rate, warmup));
     quote(line);
   }
