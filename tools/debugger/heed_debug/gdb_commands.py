@@ -9,7 +9,7 @@ from heed_debug import commands, gdb_control
 KINDS = {"data": gdb.COMMAND_DATA, "running": gdb.COMMAND_RUNNING, "stack": gdb.COMMAND_STACK}
 COMPLETERS = {"symbol": gdb.COMPLETE_SYMBOL, "none": gdb.COMPLETE_NONE, "file": gdb.COMPLETE_FILENAME}
 
-WELCOME = """Stopped at main. Some commands:
+WELCOME = """Stopped. Some commands:
   heed step            run to the next node of the backward pass (heed step Softmax: to a Softmax node)
   heed out             run to the end of that backward, and print the gradients it returned
   heed graph           list the nodes of the pass; => marks the running one
