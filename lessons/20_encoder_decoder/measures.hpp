@@ -3,19 +3,11 @@
 
 #include <cmath>
 #include <functional>
+#include <optional>
 
 #include "pictures.hpp"
 
 namespace heed {
-
-// The fraction of the output letters that are copied from their position (B, T).
-inline double aligned_fraction(const std::vector<Pair>& pairs, const Indices& positions) {
-  double letters = 0, right = 0;
-  for (std::size_t b = 0; b < pairs.size(); ++b)
-    for (std::size_t t = 0; t + 1 < pairs[b].target.size(); ++t, ++letters)
-      right += is_copied(pairs[b], t, std::size_t(positions(b, t)));
-  return right / letters;
-}
 
 // For each letter of the targets (B, T), the first position that it is copied from.
 inline Indices copied_positions(const std::vector<Pair>& pairs) {
@@ -37,31 +29,36 @@ inline Indices random_positions(const std::vector<Pair>& pairs) {
 }
 
 // Replaces the source letter at positions(b, t) by a random other letter, for each target letter t,
-// and predicts this letter again, from the same decoder input. Returns the fraction of predictions
-// that change. (A position without a letter does not count.)
-inline double changed_predictions(
-    const std::function<Tensor(const Indices&, const Indices&)>& model,
-    const std::vector<Pair>& pairs, const Indices& positions) {
+// and predicts this letter again, from the same decoder input. A position without a letter does not
+// count.
+inline Changes changes(const std::function<Tensor(const Indices&, const Indices&)>& model,
+                       const std::vector<Pair>& pairs, const Indices& positions) {
   const NoGrad no_grad;
   const Batch batch = batch_of(pairs);
   const Indices before = argmax(model(batch.source, batch.input), -1);  // (B, T)
   Generator g(7);
-  double count = 0, changed = 0;
+  double letters = 0, changed[2] = {0, 0}, all[2] = {0, 0};  // if the right answer stays, changes
   for (std::size_t t = 0; t + 1 < before.shape(1); ++t) {
     Indices source = batch.source;
     const Indices shift = g.randint(1, num_letters, {pairs.size()});
-    std::vector<std::size_t> counted;
+    std::vector<std::size_t> replaced;
     for (std::size_t b = 0; b < pairs.size(); ++b) {
+      if (t + 1 >= pairs[b].target.size()) continue;
+      ++letters;
       std::int64_t& letter = source(b, std::size_t(positions(b, t)));
-      if (letter >= num_letters || t + 1 >= pairs[b].target.size()) continue;
+      if (letter >= num_letters) continue;
       letter = (letter + shift(b)) % num_letters;
-      counted.push_back(b);
+      replaced.push_back(b);
     }
     const Indices after = argmax(model(source, batch.input), -1);
-    count += double(counted.size());
-    for (const std::size_t b : counted) changed += after(b, t) != before(b, t);
+    for (const std::size_t b : replaced) {
+      const Tokens now = target_of(row_of(source, b));
+      const bool other_answer = t >= now.size() || now[t] != pairs[b].target[t];
+      all[other_answer] += 1, changed[other_answer] += after(b, t) != before(b, t);
+    }
   }
-  return changed / count;
+  const double counted = all[0] + all[1];
+  return {counted / letters, all[1] / counted, changed[1] / all[1], changed[0] / all[0]};
 }
 
 // Lower bounds on the expected loss of shuffle, summed over d distinct letters and <stop>. If the
@@ -104,8 +101,7 @@ inline Mask only_own_position(std::size_t T) {  // (T, T), true (may attend) on 
   return own;
 }
 
-// The fraction of the pairs whose whole output is right. The functions below call greedy_outputs,
-// attended and loss_of of lesson.cpp.
+// The fraction of the pairs whose whole output is right.
 template <class Transformer>
 double exact_match(const Transformer& model, const std::vector<Pair>& pairs) {
   const std::vector<Tokens> outputs = greedy_outputs(model, pairs);
@@ -132,34 +128,83 @@ std::vector<LengthRow> matches_by_length(const Models& models, const Data& data)
   return rows;
 }
 
-// The fraction of outputs for which the largest weight is on the copied letter: for the mean of the
-// heads, and for the best head, which is chosen on other sequences.
-template <class Transformer>
-std::vector<double> aligned(const Transformer& model, const Data& data, std::int64_t task) {
-  const std::vector<Pair> pairs = data.held_out(task, 0, 25), others = data.held_out(task, 50, 50);
-  std::size_t best = 0;
-  for (std::size_t h = 1; h < model.decoder.blocks[0].cross.num_heads; ++h)
-    if (aligned_fraction(others, attended(model, others, h)) >
-        aligned_fraction(others, attended(model, others, best)))
-      best = h;
-  return {aligned_fraction(pairs, attended(model, pairs)),
-          aligned_fraction(pairs, attended(model, pairs, best))};
+// Where the letter at position s of the source is in the target: 0 for the letter that is written
+// at t, 1 for the next one, -1 for the one before. Nothing if there is no letter at s.
+inline std::optional<int> target_offset(const Pair& pair, std::size_t t, std::size_t s) {
+  if (s >= pair.source.size() || pair.source[s] >= num_letters) return std::nullopt;
+  const std::size_t n = pair.source.size() - 2;
+  const Tokens& target = pair.target;
+  const auto at = pair.source[0] == reverse
+                      ? std::ptrdiff_t(n - s)
+                      : std::find(target.begin(), target.end(), pair.source[s]) - target.begin();
+  return int(at) - int(t);
 }
 
-// The fraction of predictions that change if the source letter with the largest weight is replaced,
-// or the copied letter, or a random one.
+// Of the target letters: the fractions whose position (B, T) has the letter before, the letter that
+// is copied, the next letter, another one, and none.
+inline std::vector<double> offset_fractions(const std::vector<Pair>& pairs,
+                                            const Indices& positions) {
+  std::vector<double> counts(5, 0);
+  double letters = 0;
+  for (std::size_t b = 0; b < pairs.size(); ++b)
+    for (std::size_t t = 0; t + 1 < pairs[b].target.size(); ++t, ++letters) {
+      const std::optional<int> offset = target_offset(pairs[b], t, std::size_t(positions(b, t)));
+      ++counts[!offset ? 4 : *offset < -1 || *offset > 1 ? 3 : std::size_t(*offset + 1)];
+    }
+  for (double& count : counts) count /= letters;
+  return counts;
+}
+
+// The fractions for the largest weight of each model.
+template <class Models>
+LooksRow looks(const std::string& name, const Models& models, const Data& data, std::int64_t task) {
+  LooksRow row{name};
+  const std::vector<Pair> pairs = data.held_out(task, 0, 25);
+  for (const auto& model : models) row.add(offset_fractions(pairs, attended(model, pairs)));
+  return row;
+}
+
+inline LooksRow random_looks(const Data& data) {
+  LooksRow row{"sort, random letter"};
+  const std::vector<Pair> pairs = data.held_out(sort, 0, 25);
+  row.add(offset_fractions(pairs, random_positions(pairs)));
+  return row;
+}
+
+// How often a prediction and the right answer change if the letter of the largest weight is
+// replaced, or the one that is copied, or a random one.
 template <class Models>
 std::vector<InterventionRow> interventions(const Models& models, const Data& data) {
-  std::vector<InterventionRow> rows = {
-      {"of the largest weight"}, {"that is copied"}, {"at random"}};
+  std::vector<InterventionRow> rows = {{"largest weight"}, {"copied"}, {"random"}};
   for (const auto& model : models)
-    for (const int column : {0, 1}) {
-      const std::vector<Pair> pairs = data.held_out(column == 0 ? reverse : sort, 0, 25);
-      rows[0].add(column, changed_predictions(model, pairs, attended(model, pairs)));
-      rows[1].add(column, changed_predictions(model, pairs, copied_positions(pairs)));
-      rows[2].add(column, changed_predictions(model, pairs, random_positions(pairs)));
+    for (const std::size_t task : {0, 1}) {
+      const std::vector<Pair> pairs = data.held_out(task == 0 ? reverse : sort, 0, 25);
+      rows[0].add(task, changes(model, pairs, attended(model, pairs)));
+      rows[1].add(task, changes(model, pairs, copied_positions(pairs)));
+      rows[2].add(task, changes(model, pairs, random_positions(pairs)));
     }
   return rows;
+}
+
+// The weights of a model for the same letters, to reverse and to sort.
+template <class Transformer>
+void picture_of_alignment(const Transformer& model, const Data& data) {
+  std::size_t i = 0;  // the first source of seven different letters
+  while (data.held_out_of_length(sort, 7, i, 1)[0].target.size() < 8) ++i;
+  std::vector<Array> panels;
+  Names titles, rows;
+  Pair pair;
+  for (const std::int64_t task : {reverse, sort}) {
+    pair = data.held_out_of_length(task, 7, i, 1)[0];
+    panels.push_back(xt::mean(cross_weights(model, batch_of({pair})), {0, 1}));
+    titles.push_back(task_names[std::size_t(task - reverse)] + " writes " + text_of(pair.target));
+  }
+  Names columns = names_of(pair.source);
+  columns[0] = "task";
+  for (std::size_t t = 1; t < panels[0].shape(0); ++t) rows.push_back(std::to_string(t));
+  rows.push_back("<stop>");
+  picture("20_encoder_decoder", "alignment", panels, titles,
+          {"", rows, columns, "number of the letter to write", "key position", 0, 1}, 2);
 }
 
 template <class Models>

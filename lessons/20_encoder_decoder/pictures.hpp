@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "estimate.hpp"
 #include "gnuplot_picture.hpp"
@@ -23,15 +24,7 @@ inline std::string mean_and_error(const std::vector<double>& values) {
   return decimal(e.mean, 2) + (error == "0.00" ? "" : " +- " + error);
 }
 
-// "seed 1   0.83   0.77       0.21   0.31": a row of fractions, in pairs.
-inline std::string row_of_seed(std::size_t seed, const std::vector<std::vector<double>>& pairs) {
-  std::string row = "seed " + std::to_string(seed + 1) + "   ";
-  for (const std::vector<double>& pair : pairs)
-    row += pad_right(decimal(pair[0], 2) + "   " + decimal(pair[1], 2), 19);
-  return row.substr(0, row.find_last_not_of(' ') + 1);
-}
-
-// The exact match for sources of one length: for each task, a number for each seed.
+// The exact match for sources of one length: a vector over the seeds for each task.
 struct LengthRow {
   std::size_t length;
   std::vector<std::vector<double>> matches = {};
@@ -88,20 +81,61 @@ inline void draw_lengths(const std::vector<LengthRow>& rows) {
   picture_by_gnuplot("20_encoder_decoder", "lengths", script);
 }
 
-// The fraction of predictions that an intervention changes, for each seed, for 'reverse' and
-// 'sort'.
+// Where the largest weight is: for each seed, the fractions of the letter before the one that is
+// copied, of this one, of the next one, of another one, and of a token that is no letter.
+struct LooksRow {
+  std::string name;
+  std::vector<std::vector<double>> of_column = std::vector<std::vector<double>>(5);
+
+  void add(const std::vector<double>& fractions) {
+    for (std::size_t i = 0; i < 5; ++i) of_column[i].push_back(fractions[i]);
+  }
+};
+
+inline std::string table_of_looks(const std::vector<LooksRow>& rows) {
+  std::string table =
+      "largest weight on    one before   copied letter  next one     another      no letter";
+  for (const LooksRow& row : rows) {
+    table += "\n" + pad_right(row.name, 21);
+    for (std::size_t i = 0; i < 5; ++i)
+      table += pad_right(mean_and_error(row.of_column[i]), i == 1 ? 15 : 13);
+    table.resize(table.find_last_not_of(' ') + 1);
+  }
+  return table;
+}
+
+// After a source letter was replaced: the fraction of positions that have a letter to replace; of
+// these, the fraction in which the right answer changes; and how often the prediction changes if
+// the right answer does, and if it stays (NaN if it never does).
+struct Changes {
+  double counted = 0, answer = 0, if_changes = 0, if_stays = 0;
+};
+
+// For 'reverse' and for 'sort', and each seed.
 struct InterventionRow {
   std::string name;
-  std::vector<std::vector<double>> changed = {{}, {}};
+  std::vector<std::vector<double>> answer = {{}, {}}, if_changes = {{}, {}}, if_stays = {{}, {}},
+                                   counted = {{}, {}};
 
-  void add(int task, double fraction) { changed[std::size_t(task)].push_back(fraction); }
+  void add(std::size_t task, const Changes& c) {
+    answer[task].push_back(c.answer), counted[task].push_back(c.counted);
+    if_changes[task].push_back(c.if_changes), if_stays[task].push_back(c.if_stays);
+  }
 };
 
 inline std::string table_of_interventions(const std::vector<InterventionRow>& rows) {
-  std::string table = "replaced letter        reverse        sort";
-  for (const InterventionRow& row : rows)
-    table += "\n" + pad_right(row.name, 23) + pad_right(mean_and_error(row.changed[0]), 15) +
-             mean_and_error(row.changed[1]);
+  std::string table =
+      "                          right    prediction changes, if the answer\n"
+      "                          answer\n"
+      "replaced letter           changes  changes       stays";
+  for (const std::size_t task : {0, 1})
+    for (const InterventionRow& row : rows) {
+      const double stays = estimate(row.if_stays[task]).mean;
+      table += "\n" + pad_right(task_names[task] + ": " + row.name, 26) +
+               pad_right(decimal(estimate(row.answer[task]).mean, 2), 9) +
+               pad_right(mean_and_error(row.if_changes[task]), 14) +
+               (std::isnan(stays) ? "-" : mean_and_error(row.if_stays[task]));
+    }
   return table;
 }
 
@@ -122,5 +156,43 @@ inline std::string table_of_ablations(const std::vector<AblationRow>& rows) {
              pad_right(mean_and_error(row.matches[2]), 14) + mean_and_error(row.losses);
   return table;
 }
+
+// The two stacks, in Graphviz's language.
+const std::string architecture = R"dot(digraph {
+  rankdir=BT
+  newrank=true
+  ranksep=0.4
+  nodesep=0.5
+  fontname="sans-serif"
+  node [shape=box, style=rounded, fontname="sans-serif", width=2.1]
+  edge [color="#0072B2", arrowsize=0.7, fontname="sans-serif", fontsize=12]
+  source [shape=none, label="source (B, S)"]
+  input [shape=none, label="<start> and the target (B, T)"]
+  logits [shape=none, label="logits (B, T, V)"]
+  subgraph cluster_encoder {
+    label="encoder"; labelloc=b; labeljust=l; style=rounded; color="#999999"
+    embed_source [label="token embedding\n+ positions"]
+    self [label="self-attention"]
+    mlp_source [label="MLP"]
+    memory [label="memory (B, S, C)", shape=none]
+    embed_source -> self -> mlp_source -> memory
+  }
+  subgraph cluster_decoder {
+    label="decoder"; labelloc=b; labeljust=l; style=rounded; color="#999999"
+    embed_target [label="token embedding\n+ positions"]
+    causal [label="causal self-attention"]
+    cross [label="cross-attention"]
+    mlp [label="MLP"]
+    embed_target -> causal
+    causal -> cross [label=" queries"]
+    cross -> mlp
+  }
+  source -> embed_source
+  input -> embed_target
+  mlp -> output -> logits
+  output [label="output layer"]
+  {rank=same; memory -> cross [color="#009E73", penwidth=3, label="  keys, values  "]}
+}
+)dot";
 
 }  // namespace heed

@@ -54,7 +54,14 @@ inline Pair pair_of(std::int64_t task, const Tokens& letters, Generator& g) {
   return pair;
 }
 
-// Whether the output is right: equal to the target or, for shuffle, any order of its letters.
+// The right output for a source of 'reverse' or 'sort', which may be padded.
+inline Tokens target_of(const Tokens& source) {
+  Generator unused(0);
+  const auto end = std::find(source.begin(), source.end(), stop);
+  return pair_of(source[0], Tokens(source.begin() + 1, end), unused).target;
+}
+
+// Whether the output is right: the target, or for shuffle any order of the same letters.
 inline bool is_right(const Pair& pair, Tokens output) {
   Tokens target = pair.target;
   if (output.size() != target.size() || output.back() != stop) return false;

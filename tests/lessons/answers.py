@@ -194,12 +194,12 @@ QUESTIONS = [
     Question("19.2", [("lesson.cpp", "shown = centred(space)", "shown = space")]),
     Question("19.3", [("lesson.cpp", "M = {2, 2, 2, 2, 1, 1, 1, 1}", "M = {4, 4, 4, 4, 1, 1, 1, 1}")]),
     Question("20.1", [
-        ("lesson.cpp",
+        ("training.hpp",
          "return token(tokens) + nn::sinusoidal_positions(tokens.shape(1), C)",
          "return token(tokens)")
     ], fails=True),
     Question("20.2", [
-        ("lesson.cpp",
+        ("training.hpp",
          "model({parameters, g}, removed)",
          "model({parameters, g}, removed, 2)")
     ], fails=None),
