@@ -150,8 +150,8 @@ void numbers_of_the_article() {
 
 void rounding_and_einsum() {
   const Real large = 100'000'000;
-  say("", "(100000000 + 1) - 100000000 = " + decimal((large + 1) - large, 0),
-      "(100000000 - 100000000) + 1 = " + decimal((large - large) + 1, 0));
+  say("(100000000 + 1) - 100000000 = " + decimal((large + 1) - large, 0));
+  say("(100000000 - 100000000) + 1 = " + decimal((large - large) + 1, 0));
   say();
   const Array X = Generator(42).randn({3, 5}), S = scores_by_hand(X);
   const Array O = xt::linalg::dot(S, X);

@@ -82,7 +82,7 @@ void one_backward_pass() {
 
 void gradient_descent() {
   section("Gradient descent");
-  say("", "learning rate       x after 0, 1, ... 5 steps");
+  say("learning rate       x after 0, 1, ... 5 steps");
   for (const double learning_rate : {0.1, 1.1}) {
     double x = 3;
     std::string line = decimal(learning_rate, 1) + "       " + column(x);
@@ -166,7 +166,7 @@ void gradient_at_the_counts(const Harbour& play, const Tensor& counted) {
 void order_of_nodes() {
   const Scalar early = 1, early_b = early + early;
   early_b.number->grad += 1, propagate(*early_b.number);  // the first use
-  say("", "b has passed on after its first use   " + column(early.grad()));
+  say("b has passed on after its first use   " + column(early.grad()));
   early_b.number->grad += 1, propagate(*early_b.number);  // the second use
   say("b has passed on after each use        " + column(early.grad()));
   const Scalar a = 1, b = a + a;

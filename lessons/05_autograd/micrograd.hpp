@@ -49,7 +49,7 @@ N micrograd(const N& a, const N& b) {
 
 // Prints central differences of g with respect to a, and their distance from the derivative.
 inline void show_central_differences(double derivative) {
-  say("", "    h    central difference    error");
+  say("\n    h    central difference    error");
   for (const double h : {1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7}) {
     const double high = micrograd(-4 + h, 2.0), low = micrograd(-4 - h, 2.0);
     const double measured = (high - low) / (2 * h);

@@ -18,7 +18,7 @@ using Named = std::vector<std::pair<std::string, Node>>;
 // Prints data and gradient of each of the lesson's named Scalars.
 template <class Nodes>
 void show_data_and_grad(const Nodes& nodes) {
-  say("", "   made by      data      grad");
+  say("\n   made by      data      grad");
   for (const auto& [name, v] : nodes)
     say(name + pad_right("  " + v.number->op, 9) + column(v.data()) + column(v.grad()));
 }

@@ -172,7 +172,7 @@ void descend(int steps, const std::vector<std::size_t>& changed, const Tensor& X
 
 void gradient_descent(const Tensor& X, const std::vector<Tensor>& W, const Tensor& target) {
   section("Gradient descent");
-  say("", "steps   changed             loss    weight of 'sat' on 'cat'");
+  say("steps   changed             loss    weight of 'sat' on 'cat'");
   for (const int steps : {1, 20})
     for (const auto& changed : std::vector<std::vector<std::size_t>>{{2}, {0, 1}, {0, 1, 2}})
       descend(steps, changed, X, W, target);

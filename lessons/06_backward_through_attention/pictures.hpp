@@ -15,7 +15,7 @@ inline void show_gradient(const std::string& title, const Array& gradient, const
 
 // Prints the contributions to the gradient of x that Provenance has recorded.
 inline void show_sources(const Tensor& x) {
-  say("", "the gradient of " + x.name());
+  say("\nthe gradient of " + x.name());
   for (const Contribution& part : contributions(x))
     say("  += from " + part.op + " '" + part.name + "', " + str(part.location) + ", norm " +
         decimal(part.norm, 4));

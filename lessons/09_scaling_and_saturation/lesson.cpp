@@ -88,7 +88,7 @@ Table larger_heads() {
 
 void variance_of_a_score(Generator& g) {
   section("The variance of a score");
-  say("", "   d   variance of q.k   of q.k / sqrt(d)");
+  say("   d   variance of q.k   of q.k / sqrt(d)");
   std::vector<Series> histograms;
   for (std::size_t d = 4; d <= 4096; d *= 4) {
     const Tensor q(g.randn({4000, d})), k(g.randn({4000, d}));

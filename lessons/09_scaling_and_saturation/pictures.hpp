@@ -132,8 +132,8 @@ struct QueryGradients {
 
 // Prints a row for each d, and sorts the norms.
 inline void show_query_gradients(std::vector<QueryGradients>& all) {
-  say("", "          median gradient          gap below 1",
-      "   d   without   with division   of all  times sqrt(d)");
+  say("\n          median gradient          gap below 1");
+  say("   d   without   with division   of all  times sqrt(d)");
   for (QueryGradients& x : all) {
     std::sort(x.plain.begin(), x.plain.end());
     std::sort(x.divided.begin(), x.divided.end());

@@ -158,11 +158,11 @@ void judge_after_training(const Model& model, const Parameters& parameters, cons
   const std::string found = leak(model);
   expect("no leak after training", found.empty(), found);
   const double loss = loss_of(model, text);
-  say("", "  parameters                          " + std::to_string(parameters.count()),
-      "  loss on the new text                " + decimal(loss, 3),
-      "  bigram model, on the same letters   " + decimal(bigram_loss(training, text), 3),
-      "  lower bound, on the same letters    " + decimal(lower_bound(text), 3), "",
-      "The lower bound is the loss of the probabilities that the source uses.", "");
+  say("\n  parameters                          " + std::to_string(parameters.count()));
+  say("  loss on the new text                " + decimal(loss, 3));
+  say("  bigram model, on the same letters   " + decimal(bigram_loss(training, text), 3));
+  say("  lower bound, on the same letters    " + decimal(lower_bound(text), 3));
+  say("\nThe lower bound is the loss of the probabilities that the source uses.\n");
   expect("the loss on the new text is at most " + decimal(goal, 2), loss <= goal,
          "it is " + decimal(loss, 3));
 }

@@ -306,8 +306,8 @@ void judge_models_of_text() {
   const std::string text = source.draw(30'000, g), new_text = source.draw(300 * window, new_g);
   const Indices training = tokens_of(text), fresh = tokens_of(new_text);
   const Indices tokens = xt::view(fresh, xt::range(0, window));
-  say("", "entropy rate  " + decimal(source.entropy_rate(), 4), "",
-      "model   loss     standard error   your first_leak");
+  say("\nentropy rate  " + decimal(source.entropy_rate(), 4));
+  say("\nmodel   loss     standard error   your first_leak");
   std::vector<Candidate> all = candidates(training);
   for (std::size_t m = 0; m < all.size(); ++m) {
     const Array losses = losses_of(all[m].model, fresh);

@@ -45,7 +45,7 @@ const double length = 1 / source.stationary_distribution()[0];  // of a sentence
 void known_probabilities() {
   section("A text with known probabilities");
   Generator g(1);
-  say("", source.draw(141, g));
+  say(source.draw(141, g));
   say({{"states", source.states().size()}});
   picture("14_how_low_can_it_go", "source", source_graph);
 }

@@ -193,7 +193,7 @@ Array scores_of(const Model& model, const Windows& windows) {
 }
 
 void judge_model() {
-  say("", "Training a model with two layers of attention on repeated random sequences ...");
+  say("\nTraining a model with two layers of attention on repeated random sequences ...");
   const Model model(1);
   train(model);
   const NoGrad no_grad;
@@ -204,8 +204,8 @@ void judge_model() {
   // At position T / 2 - 1 the model cannot know whether the sequence repeats.
   const double first = loss_of(model, windows, 0, T / 2 - 1);
   const double second = loss_of(model, windows, T / 2, T - 1);
-  say("", "loss in the first half   " + trained(first) + "   (uniform: ln 64 = 4.16)",
-      "loss in the second half  " + trained(second), "");
+  say("\nloss in the first half   " + trained(first) + "   (uniform: ln 64 = 4.16)");
+  say("loss in the second half  " + trained(second) + "\n");
   const Array best = xt::amax(scores, {1});
   const std::size_t head = scores(1, 1) > scores(1, 0) ? 1 : 0;
   expect("layer 1, head " + std::to_string(head) + " is an induction head: score above 0.6",

@@ -1,183 +1,325 @@
 // 27 many_hands: data-parallel training in several processes, with the same bits for any number.
 //
-// Before this lesson: 26_inside_bert, and 05_autograd for the backward pass.
-// After it: 28_a_real_model, which examines models that others have trained.
-// A useful breakpoint: heed::DataParallel::sum_gradients. Print first and last: the rank's shards.
+// Worth a breakpoint: heed::DataParallel::sum_gradients. Print first and last: the rank's shards.
 
-#include "training.hpp"
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guess.hpp"
+#include "harbour.hpp"
+#include "heed/parallel/shared_memory.hpp"
+#include "heed/train/data_parallel.hpp"
+#include "link.hpp"
+#include "measures.hpp"
 
 using namespace heed;
-const std::string lesson = "27_many_hands";
+using Arrays = std::vector<Array>;
+
+const Link memory{"memory"}, network{"network", 1e-4, 0.125e9};  // 0.1 ms, 1 Gbit/s
+
+// Runs body() in P processes: this one is rank 0, and fork() makes the others. Each has its own
+// copy of all variables, and they share only the mailboxes of the communicator.
+void in_processes(std::size_t P, const Link& link, const std::function<void(Communicator&)>& body) {
+  SharedMemory mailboxes(P);
+  std::size_t rank = 0;
+  for (std::size_t r = 1; r < P && rank == 0; ++r)
+    if (fork() == 0) rank = r;
+  SharedMemoryCommunicator through_memory(mailboxes, rank);
+  LinkCommunicator communicator(link, through_memory);
+  body(communicator);
+  if (rank > 0) _exit(0);              // ends the copy
+  while (wait(nullptr) > 0) continue;  // until all copies have ended
+}
+
+// The gradient of the mean squared error of x W against y, for examples `begin` to `end` - 1.
+Array gradient_of(const Array& x, const Array& y, const Array& W, std::size_t begin,
+                  std::size_t end) {
+  const Array inputs = xt::view(x, xt::range(begin, end)),
+              targets = xt::view(y, xt::range(begin, end));
+  const Tensor w(W, true), error = matmul(Tensor(inputs), w) - Tensor(targets);
+  mean(error * error).backward();
+  return w.grad();
+}
 
 void two_halves_of_a_batch() {
   section("Two halves of a batch");
-  say("DATA PARALLELISM: each process has all weights and computes the gradient of a",
-      "part of the batch. The loss is a mean over the batch, so the gradient is the",
-      "mean of the gradients of equal parts. Linear regression with 8 examples, by", "hand:");
-  Generator g(26);
-  const Array x = g.randn({8, 2}), y = g.randn({8, 1}), W = zeros({2, 1});
-  const Array g0 = gradient_of(rows(x, 0, 4), rows(y, 0, 4), W),
-              g1 = gradient_of(rows(x, 4, 8), rows(y, 4, 8), W);
-  show("gradient of the first half", g0);
-  show("gradient of the second half", g1);
-  check("(first + second) / 2 = the gradient of the whole batch", Array((g0 + g1) * Real(0.5)),
-        gradient_of(x, y, W));
-}
-
-void two_processes() {
-  section("Two processes");
-  say("fork() copies this program: rank 0 goes on, the copy is rank 1. Each takes one",
-      "half of the batch. They exchange gradients, and both add and take the same step.",
-      "So their weights stay equal without being sent. 20 steps of gradient descent:");
   Generator g(26);
   const Array x = g.randn({8, 2}), y = g.randn({8, 1});
-  Array alone = zeros({2, 1}), shared = zeros({2, 1}), other = zeros({2, 1});
-  for (int step = 0; step < 20; ++step) {
-    const Array g0 = gradient_of(rows(x, 0, 4), rows(y, 0, 4), alone),
-                g1 = gradient_of(rows(x, 4, 8), rows(y, 4, 8), alone);
-    alone = Array(alone - (g0 + g1) * Real(0.05));
-  }
-  in_processes(2, [&](Communicator& process) {
+  Array W = zeros({2, 1});
+  const auto shard_gradient = [&](std::size_t shard) {
+    return gradient_of(x, y, W, 4 * shard, 4 * shard + 4);
+  };
+  const Array g0 = shard_gradient(0), g1 = shard_gradient(1);
+  show("gradients", Array{{g0(0, 0), g0(1, 0)}, {g1(0, 0), g1(1, 0)}}, {"shard 0", "shard 1"});
+  check("(g0 + g1) / 2 = the gradient of the whole batch", Array((g0 + g1) * Real(0.5)),
+        gradient_of(x, y, W, 0, 8));
+  say();
+  Array other = W;  // the weights of rank 1
+  in_processes(2, memory, [&](Communicator& process) {
     const std::size_t rank = process.rank(), bytes = 2 * sizeof(Real);
     for (int step = 0; step < 20; ++step) {
-      const Array own =
-          gradient_of(rows(x, 4 * rank, 4 * rank + 4), rows(y, 4 * rank, 4 * rank + 4), shared);
-      Array received = zeros({2, 1});
+      const Array own = shard_gradient(rank);
+      Array received = own;
       process.exchange(1 - rank, own.data(), bytes, received.data(), bytes);
-      shared = Array(shared - (own + received) * Real(0.05));
+      W = Array(W - (own + received) * Real(0.05));
     }
-    process.exchange(1 - rank, shared.data(), bytes, other.data(), bytes);
+    process.exchange(1 - rank, W.data(), bytes, other.data(), bytes);
   });
-  show("W of rank 0 after 20 steps", shared);
-  claim("rank 1 has the same bits", same_bits(shared, other), "other bits");
-  claim("one process that adds both halves has the same bits", same_bits(shared, alone),
-        "other bits");
-  say("", "ALL-REDUCE is the name of an exchange after which all ranks have the sum (MPI's",
-      "MPI_Allreduce). A sum of two terms has only one order: a + b and b + a are", "equal.");
+  show("W of rank 0", W);
+  claim("rank 1 has the same bits", same_bits(W, other), "other bits");
+  const Array shared = W;
+  W = zeros({2, 1});
+  for (int step = 0; step < 20; ++step)
+    W = Array(W - (shard_gradient(0) + shard_gradient(1)) * Real(0.05));
+  claim("one process that adds both gradients has the same bits", same_bits(W, shared), "others");
+  say();
+}
+
+// The gradients of 8 shards (1000): products of random numbers.
+Arrays made_up_gradients() {
+  Generator g(8);
+  Arrays x;
+  for (int i = 0; i < 8; ++i)
+    x.push_back(Array(g.uniform({1000}, -1, 1) * g.uniform({1000}, -1, 1)));
+  return x;
+}
+
+// ((x0 + x1) + x2) + ...
+Array sum_in_turn(const Arrays& x) {
+  Array sum = x[0];
+  for (std::size_t i = 1; i < x.size(); ++i) sum = Array(sum + x[i]);
+  return sum;
+}
+
+// (x0 + x1) + (x2 + x3): the sum of each half, then their sum.
+Array sum_by_tree(const Arrays& x) {
+  if (x.size() == 1) return x[0];
+  const auto middle = x.begin() + std::ptrdiff_t(x.size() / 2);
+  return Array(sum_by_tree({x.begin(), middle}) + sum_by_tree({middle, x.end()}));
+}
+
+// The S / P neighbouring shards of a rank.
+Arrays shards_of(const Arrays& shards, std::size_t rank, std::size_t P) {
+  const auto first = shards.begin() + std::ptrdiff_t(rank * shards.size() / P);
+  return {first, first + std::ptrdiff_t(shards.size() / P)};
+}
+
+// Each rank adds its own shards in turn. Then chunk c of P travels from rank c around the ring, and
+// each rank adds its own chunk to it.
+Array ring(const Arrays& shards, std::size_t P) {
+  Arrays own;
+  for (std::size_t r = 0; r < P; ++r) own.push_back(sum_in_turn(shards_of(shards, r, P)));
+  Array sum = own[0];
+  for (std::size_t c = 0; c < P; ++c)
+    for (std::size_t i = sum.size() * c / P; i < sum.size() * (c + 1) / P; ++i) {
+      sum(i) = own[c](i);
+      for (std::size_t step = 1; step < P; ++step) sum(i) += own[(c + step) % P](i);
+    }
+  return sum;
 }
 
 void the_order_of_a_sum() {
   section("Why another order gives other bits");
-  say("Each addition of floats is rounded, so (a + b) + c may differ from a + (b + c).",
-      "With a = 1, b = c = 2^-24, half the distance from 1 to the next float:", "");
   const float a = 1, b = 1.0F / (1 << 24), left = (a + b) + b, right = a + (b + b);
-  say("  (a + b) + c - 1 = " + scientific(double(left) - 1, 4),
-      "  a + (b + c) - 1 = " + scientific(double(right) - 1, 4), "");
+  say("  (a + b) + c - 1 = " + scientific(double(left) - 1, 2) +
+      "\n  a + (b + c) - 1 = " + scientific(double(right) - 1, 2));
   claim("the two sums differ in float32", left != right, "equal");
-  say("", "Here are 8 arrays of 1000 random numbers, the gradients of 8 parts of a batch.",
-      "We count the elements that differ from the sum in turn:", "");
-  const Arrays shards = random_gradients();
+  say();
+  draw_sums();
+  say();
+  const Arrays shards = made_up_gradients();
   const Array turn = sum_in_turn(shards), tree = sum_by_tree(shards);
-  say("  tree          " + std::to_string(count_different(turn, tree)));
+  say("  tree         " + std::to_string(count_different(turn, tree)));
   for (const std::size_t P : {2, 4, 8})
-    say("  ring, P = " + std::to_string(P) + "   " +
+    say("  ring, P = " + std::to_string(P) + "  " +
         std::to_string(count_different(turn, ring(shards, P))));
-  check("ring, P = 4 = tree, up to rounding", ring(shards, 4), tree, 1e-5);
-  say("", "A ring (Patarasuk and Yuan 2009) adds in an order that depends on P. So the same",
-      "training on 2 and on 4 processes has other bits, and after many steps other",
-      "digits. The sums of PyTorch's DDP depend on P as well.");
+  check("ring, P = 4 = tree, up to rounding", ring(shards, 4), tree);
+  say();
 }
 
-void one_tree() {
+// Recursive doubling: the sum of the x of all ranks.
+Tensor all_reduce(Communicator& process, Tensor x) {
+  const std::size_t bytes = x.value().size() * sizeof(Real);
+  for (std::size_t distance = 1; distance < process.size(); distance *= 2) {
+    Array received = x.value();
+    process.exchange(process.rank() ^ distance, x.value().data(), bytes, received.data(), bytes);
+    x = x + Tensor(received);
+  }
+  return x;
+}
+
+const std::int64_t steps = in_brief(60, 10);
+const Harbour play;
+
+nn::GptConfig small_gpt() {
+  nn::GptConfig config;
+  config.vocab_size = play.vocab_size(), config.block_size = 32;
+  config.layers = 4, config.heads = 4, config.embed_dim = 64;
+  return config;
+}
+
+// The result of training the GPT, and the shortest time of a step.
+struct Trained {
+  Array weights = {};     // of the token embedding (V, C)
+  std::size_t bytes = 0;  // of all gradients
+  double loss = 0, milliseconds = INFINITY;
+};
+
+// Trains with S shards in P processes. All gradients are sent together, unless `exchange` is given.
+Trained train(std::size_t S, std::size_t P, const Link& link,
+              const ExchangeOptions& exchange = {1 << 22, false}) {
+  TrainOptions options;
+  options.batch_size = 16, options.shards = S, options.steps = steps, options.dropout = 0.1;
+  options.lr = 3e-3, options.warmup = 5, options.eval_every = steps, options.eval_batches = 1;
+  Trained result;
+  in_processes(P, link, [&](Communicator& communicator) {
+    const auto trainer = make_trainer(play.corpus, small_gpt(), options, {&communicator, exchange});
+    for (std::int64_t step = 1; step < steps; ++step)
+      result.milliseconds = std::min(result.milliseconds, time_of([&] { trainer->step(); }));
+    trainer->step();  // and evaluates
+    result.weights = trainer->parameters().at("token.weight").value();
+    for (const Tensor& p : trainer->parameters()) result.bytes += p.value().size() * sizeof(Real);
+    result.loss = trainer->history().back().train_loss;
+  });
+  return result;
+}
+
+std::vector<Trained> one_tree() {
   section("One tree for any number of processes");
-  say("The remedy: divide the batch into S SHARDS, and fix the order of their sum. The",
-      "tree adds shards 0 and 1, 2 and 3, then these sums in pairs:", "",
-      "        sum          rank XOR 2", "      /     \\        rank XOR 1", "    .         .",
-      "   / \\       / \\     inside a rank, if P = 2", "  0   1     2   3", "",
-      "With P processes, a power of two, each has S / P neighbouring shards: a subtree.",
-      "In RECURSIVE DOUBLING rank r exchanges with rank r XOR 1, then r XOR 2, r XOR 4,",
-      "...: these are the upper levels of the same tree.", "");
-  const Arrays shards = random_gradients();
+  const Arrays shards = made_up_gradients();
   const Array tree = sum_by_tree(shards);
   for (const std::size_t P : {1, 2, 4, 8}) {
     std::size_t different = 0;
-    for (const Array& sum : recursive_doubling(shards, P)) different += count_different(sum, tree);
+    in_processes(P, memory, [&](Communicator& process) {
+      const Tensor own(sum_by_tree(shards_of(shards, process.rank(), P)));
+      const Array sum = all_reduce(process, own).value();
+      for (const std::string& n : gather_texts(process, std::to_string(count_different(sum, tree))))
+        different += std::stoul(n);
+    });
     claim("P = " + std::to_string(P) + ": all ranks have the bits of the tree", different == 0,
           std::to_string(different) + " elements differ");
   }
-  say("", "Now a GPT with dropout, trained with S = 4 in 1, 2 and 4 processes:", "");
-  const Trained one = train(4, 1), two = train(4, 2), four = train(4, 4), whole = train(1, 1);
-  claim("2 processes: the same weights, bit for bit", same_bits(one.weights, two.weights),
-        "differ");
-  claim("4 processes: the same weights, bit for bit", same_bits(one.weights, four.weights),
-        "differ");
-  claim("another S: other bits", !same_bits(one.weights, whole.weights), "equal");
-  say("",
-      "last training loss   S = 4 " + trained(one.loss()) + "   S = 1 " + trained(whole.loss()));
-  loss_curves("training loss (nats per token)", {one.losses, whole.losses});
-  say("", "S belongs to the result, like the batch size; P only to the time. Dropout masks",
-      "depend on step and shard, not on the rank. So a run saved by 4 processes can be",
-      "resumed by 2:", "", "  ./heed train --shards 4 --processes 4",
-      "  ./heed train --resume --processes 2");
+  say({{"steps", steps}});
+  std::vector<Trained> runs = {train(4, 1, memory), train(4, 2, memory), train(4, 4, memory)};
+  claim("2 processes: the same weights, bit for bit", same_bits(runs[0].weights, runs[1].weights),
+        "they differ");
+  claim("4 processes: the same weights, bit for bit", same_bits(runs[0].weights, runs[2].weights),
+        "they differ");
+  const Trained whole = train(1, 1, memory);
+  guard("S = 1: other weights", !same_bits(runs[0].weights, whole.weights), "the same");
+  say({{"four", trained(runs[0].loss)}, {"one", trained(whole.loss)}});
+  return runs;
 }
 
-void overlap() {
-  section("Overlap");
-  say("The backward pass completes the gradients of the last layers first. They can be",
-      "sent while it computes the others. DDP collects them in BUCKETS, in the reverse",
-      "order of the parameters. The order in which this GPT's gradients are complete:", "");
-  const Names names = order_of_gradients();
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (i < 3 || i + 2 >= names.size())
-      say(pad_left(std::to_string(i + 1), 4) + "  " + names[i]);
-    else if (i == 3)
-      say(" ...");
-  claim("the first are those of the last layers", names[0] == "norm.weight", names[0]);
-  claim("the token embedding is last: it is the output layer, too", names.back() == "token.weight",
-        names.back());
-  say("", "Buckets change which bytes travel together, and no order of any sum: the bits",
-      "stay the same. What remains after the backward pass is the last bucket.");
-}
+const std::vector<double> message_sizes = {64, 4096, 65536, 262144, 1048576, 4194304};
 
-void what_it_costs() {
-  section("What it costs");
-  say("A message of n bytes takes about a + n b: the LATENCY a, and b = 1 / bandwidth",
-      "for each byte. HALVING AND DOUBLING sends half of the array in the first step,",
-      "then a quarter, ... and gathers the sums in the reverse order: 2 (P - 1) / P n",
-      "bytes. It is the same tree for each element. So a step takes, without overlap,", "",
-      "  T(P) = T(1) / P + 2 a log2 P + 2 (P - 1) / P n b", "",
-      "A model of 0.8 million parameters (n = 3.2 MB) with T(1) = 74 ms, and latencies",
-      "of 5, 20 and 100 microseconds:");
-  const std::vector<Network> networks = {{"memory of one machine, 5 GB/s", 5e-6, 5e9},
-                                         {"25 Gbit/s", 2e-5, 3.125e9},
-                                         {"1 Gbit/s", 1e-4, 0.125e9}};
-  Array ms = zeros({3, 4});
-  Names names;
-  for (std::size_t i = 0; i < 3; ++i) {
-    names.push_back(networks[i].name);
-    for (std::size_t j = 0; j < 4; ++j)
-      ms(i, j) = Real(1e3 * step_seconds(0.074, 3.2e6, std::pow(2, double(j)), networks[i]));
+// Minimizes the sum of ((a + b n - t) / t)^2 over the messages: two linear equations for a and b.
+Cost fitted(const std::vector<double>& n, const std::vector<double>& t) {
+  double one = 0, x = 0, xx = 0, y = 0, xy = 0;  // weighted sums
+  for (std::size_t i = 0; i < n.size(); ++i) {
+    const double weight = 1 / (t[i] * t[i]);
+    one += weight, x += weight * n[i], xx += weight * n[i] * n[i];
+    y += weight * t[i], xy += weight * n[i] * t[i];
   }
-  show("milliseconds per step, by the model", ms, names, {"P = 1", "P = 2", "P = 4", "P = 8"});
-  claim("1 Gbit/s: 8 processes need more than 0.9 of the time of 4",
-        ms(2, 3) > Real(0.9) * ms(2, 2), decimal(double(ms(2, 3)), 1));
-  say("", "It is a model: latencies and bandwidths are assumed. ./heed bench --processes",
-      "measures yours. Larger batches help: T(1) grows with them, n does not.");
+  const double b = (one * xy - x * y) / (one * xx - x * x);
+  return {(y - b * x) / one, b};
+}
+
+// Measures exchanges between two processes.
+MeasuredLink measured(const Link& link) {
+  MeasuredLink result{link.name, message_sizes, {}, {}};
+  in_processes(2, link, [&](Communicator& process) {
+    for (const double n : message_sizes) {
+      std::vector<char> sent(std::size_t(n), 1), received(sent.size());
+      result.milliseconds.push_back(least_time([&] {
+        process.exchange(1 - process.rank(), sent.data(), sent.size(), received.data(),
+                         sent.size());
+      }));
+    }
+  });
+  result.cost = fitted(message_sizes, result.milliseconds);
+  return result;
+}
+
+// All-reduces of n floats in 4 processes.
+std::vector<Compared> all_reduces(const Link& link, const Cost& cost, std::size_t n) {
+  const double bytes = double(n * sizeof(Real));
+  std::vector<Compared> rows = {
+      {link.name + ", recursive doubling", 2 * cost.a + 2 * bytes * cost.b, 0},
+      {link.name + ", halving and doubling", 4 * cost.a + 1.5 * bytes * cost.b, 0}};
+  in_processes(4, link, [&](Communicator& process) {
+    const NoGrad no_grad;
+    Array x = zeros({n}), scratch = x;
+    rows[0].milliseconds = least_time([&] { all_reduce(process, Tensor(x)); });
+    rows[1].milliseconds =
+        least_time([&] { sum_over_processes(process, x.data(), n, scratch.data()); });
+  });
+  return rows;
+}
+
+std::vector<MeasuredLink> what_a_message_costs() {
+  section("What a message costs");
+  const std::vector<MeasuredLink> links = {measured(memory), measured(network)};
+  quote(table_of(links));
+  say();
+  draw_messages(links);
+  say();
+  std::vector<Compared> rows = all_reduces(memory, links[0].cost, 250000);
+  for (const Compared& row : all_reduces(network, links[1].cost, 250000)) rows.push_back(row);
+  quote(table_of(rows));
+  say();
+  return links;
+}
+
+// Returns the time of a step in 4 processes over the network.
+double what_a_step_costs(const std::vector<Trained>& runs, const std::vector<MeasuredLink>& links,
+                         const Guess& guess) {
+  const double n = double(runs[0].bytes), cores = std::thread::hardware_concurrency();
+  section("What a step costs", {{"kilobytes", decimal(n / 1e3, 0)}});
+  const auto model = [&](double P, const Cost& link) {
+    return runs[0].milliseconds / std::min(P, cores) + 3 * link.a * std::log2(P) +
+           2 * (P - 1) / P * n * link.b;
+  };
+  const Trained two = train(4, 2, network), four = train(4, 4, network);
+  quote(counted(std::size_t(cores), "core") + "\n" +
+        table_of({{"1 process", runs[0].milliseconds, runs[0].milliseconds},
+                  {"2 processes, memory", model(2, links[0].cost), runs[1].milliseconds},
+                  {"4 processes, memory", model(4, links[0].cost), runs[2].milliseconds},
+                  {"2 processes, network", model(2, links[1].cost), two.milliseconds},
+                  {"4 processes, network", model(4, links[1].cost), four.milliseconds}}));
+  guess.compare(decimal(runs[0].milliseconds / four.milliseconds, 2));
+  claim("over the network: the same weights, bit for bit",
+        same_bits(two.weights, runs[0].weights) && same_bits(four.weights, runs[0].weights),
+        "they differ");
+  say();
+  return four.milliseconds;
+}
+
+void overlap(const Trained& alone, double one_after_the_other) {
+  section("Sending while computing");
+  Generator g(1);
+  const Names names = order_of_gradients(small_gpt(), play.batch(2, 32, g));
+  for (std::size_t i : {0, 1, 2}) say("  " + pad_left(std::to_string(i + 1), 2) + "  " + names[i]);
+  say("  ...\n  " + std::to_string(names.size()) + "  " + names.back());
+  claim("the last is the token embedding, since it is the output layer, too",
+        names.back() == "token.weight", names.back());
+  say();
+  const Trained overlapped = train(4, 4, network, {1 << 18, true});
+  quote(table_of({{"one after the other", NAN, one_after_the_other},
+                  {"overlap, buckets of 256 kB", NAN, overlapped.milliseconds}}));
+  claim("the same weights, bit for bit", same_bits(overlapped.weights, alone.weights), "differ");
+  say();
 }
 
 int main() {
   set_num_threads(1);  // fork() copies only one thread
-  opening({"to train in several processes, with the same bits for any number",
-           "g = (1 / S) sum_s g_s   g_s: gradient of shard s, batch / S windows\n"
-           "all-reduce by recursive doubling: step k adds that of rank r XOR 2^k",
-           "Li et al., \"PyTorch Distributed: Experiences on Accelerating Data\n"
-           "Parallel Training\", section 3 (2020); Thakur, Rabenseifner and\n"
-           "Gropp, \"Optimization of Collective Communication Operations in\n"
-           "MPICH\", section 4.5 (2005); Rajbhandari et al., \"ZeRO: Memory\n"
-           "Optimizations Toward Training Trillion Parameter Models\", section 5\n"
-           "(2020)",
-           "torch.nn.parallel.DistributedDataParallel (DDP)"});
+  opening();
+  const Guess guess("the speed-up of four processes over the network");
   two_halves_of_a_batch();
-  two_processes();
   the_order_of_a_sum();
-  one_tree();
-  overlap();
-  what_it_costs();
-  questions(
-      "In recursive_doubling (by_hand.hpp), begin with the largest distance.\n"
-      "Which of the claims fail, and why not that of P = 2?",
-      "In random_gradients (by_hand.hpp), multiply by 100 and round to whole\n"
-      "numbers (xt::round). How many elements differ now?",
-      "In tiny_run (training.hpp), set steps to 600. How far apart are the losses\n"
-      "of S = 4 and S = 1?");
+  const std::vector<Trained> runs = one_tree();
+  const std::vector<MeasuredLink> links = what_a_message_costs();
+  const double one_after_the_other = what_a_step_costs(runs, links, guess);
+  overlap(runs[0], one_after_the_other);
+  ending();
 }

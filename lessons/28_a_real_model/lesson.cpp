@@ -242,5 +242,6 @@ int main(int argc, char** argv) {
   tokens_and_logits(all, tools);
   section("What held");
   section("To remember");
-  section("What to read next");  // the last section: there is no ending() after it
+  section("What to read next");
+  ending();
 }

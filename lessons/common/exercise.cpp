@@ -1,10 +1,9 @@
 // exercise.cpp: prints the result of each check of an exercise, and counts the passed checks.
 
-#include "exercise.hpp"
-
 #include <cmath>
 #include <string_view>
 
+#include "exercise.hpp"
 #include "heed/array/shape.hpp"
 
 namespace heed {
@@ -107,8 +106,8 @@ void expect(const std::string& what, bool holds, const std::string& otherwise) {
 
 int verdict() {
   const std::string all = std::to_string(checks);
-  say("", passed == checks ? "Right, all " + all + "."
-                           : std::to_string(passed) + " of " + all + " are right so far.");
+  say(passed == checks ? "\nRight, all " + all + "."
+                       : "\n" + std::to_string(passed) + " of " + all + " are right so far.");
   return passed == checks ? 0 : 1;
 }
 

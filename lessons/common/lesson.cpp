@@ -1,6 +1,5 @@
 // lesson.cpp: prints a lesson's headings, text, tables, checks and pictures.
 
-#include <errno.h>  // program_invocation_short_name
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,15 +51,6 @@ std::string picture_folder(const std::string& lesson) {
   return folder;
 }
 
-// The name of this lesson, which is that of its program: 04_query_key_value.
-std::string lesson_name() {
-#ifdef __linux__
-  return program_invocation_short_name;
-#else
-  return getprogname();  // macOS and BSD
-#endif
-}
-
 // The exercises of a lesson, in order: exercise.cpp, exercise_b.cpp, ...
 std::vector<fs::path> exercises_of(const std::string& lesson) {
   std::vector<fs::path> files;
@@ -95,16 +85,6 @@ std::string exercise_text(const std::string& lesson, const fs::path& file) {
   const auto [number, about] = exercise_line(file);
   return "\nExercise " + number + ", lessons/" + lesson + "/" + file.filename().string() + ":\n" +
          about + "\nTo check your solution: ./heed exercise " + number + "\n";
-}
-
-// The text with its label before the first line, and the other lines below the first.
-std::string labeled(const std::string& label, const std::string& text) {
-  std::string result, start = label;
-  for (const std::string& line : lines_of(text)) {
-    result += start + line + "\n";
-    start.assign(label.size(), ' ');
-  }
-  return result;
 }
 
 // The heading of a section, which begins in a call of the function.
@@ -200,30 +180,6 @@ bool heed_lesson_prepared = [] {
 }();
 }
 
-void opening(const Opening& opening, SourceLocation location) {
-  emit_heading("section", "In this lesson", location, "");
-  emit("opening", location,
-       labeled("You learn   ", opening.after) + labeled("Formula     ", opening.formula) +
-           labeled("Literature  ", opening.literature) + labeled("PyTorch     ", opening.pytorch),
-       {{"You learn", opening.after},
-        {"Formula", opening.formula},
-        {"Literature", opening.literature},
-        {"PyTorch", opening.pytorch}});
-}
-
-void questions(const std::string& first, const std::string& second, const std::string& third,
-               SourceLocation location) {
-  emit_heading("section", "Three questions", location, "");
-  const std::string lesson = lesson_name();
-  const int number = std::atoi(lesson.c_str());
-  std::string text = "Change a line of this lesson and run it again to answer them. To read the\n";
-  text +=
-      "answers: ./heed lesson " + (number == 0 ? "N" : std::to_string(number)) + " --answers\n\n";
-  text += labeled("1. ", first) + labeled("2. ", second) + labeled("3. ", third);
-  for (const fs::path& file : exercises_of(lesson)) text += exercise_text(lesson, file);
-  print_text(text, true, location);
-}
-
 void opening(SourceLocation location) { opening(Values(), location); }
 
 void opening(const Values& values, SourceLocation location) {
@@ -239,10 +195,7 @@ void opening(const Values& values, SourceLocation location) {
 void section(const std::string& title, const Values& values, SourceLocation location,
              const char* function) {
   const CallSite call(location);
-  if (!current_lesson && values.empty())  // a lesson without a lesson.md
-    emit_heading("section", title, location, function);
-  else
-    emit_section("section", title, values, location, function);
+  emit_section("section", title, values, location, function);
 }
 
 void say(const Values& values, SourceLocation location) {
@@ -267,8 +220,9 @@ bool appendix(const std::string& title, const Values& values, SourceLocation loc
 
 void ending(SourceLocation location) {
   const CallSite call(location);
-  emit_section("section", "To remember", {}, location, "");
-  if (lesson().text.has("Questions")) {
+  if (lesson().text.has_left("To remember"))
+    emit_section("section", "To remember", {}, location, "");
+  if (lesson().text.has_left("Questions")) {
     emit_section("section", "Questions", {}, location, "");
     emit_prose(
         "To answer them, change a line of this lesson and run it again. The answers: `./heed "
@@ -322,10 +276,7 @@ void check(const std::string& what, const Array& a, const Array& b, double toler
   const std::string same = what + within.str();
   Json::Object fields = {{"text", "same: " + same}};
   if (within.str().empty()) fields["tolerance"] = tolerance;  // otherwise the text contains it
-  if (current_lesson)
-    emit_same(same, location, fields);
-  else
-    emit("check", location, "  same: " + same + "\n", fields);
+  emit_same(same, location, fields);
 }
 
 void check(const std::string& what, const Array& a, const Tensor& b, double tolerance,

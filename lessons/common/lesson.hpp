@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <iostream>
-#include <sstream>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -54,48 +53,20 @@ bool appendix(const std::string& title, const Values& values = {},
               SourceLocation location = SourceLocation::current(),
               const char* function = __builtin_FUNCTION());
 
-// Prints the sections "To remember" and "Questions", and the lesson's exercises. The last call of a
-// lesson.
+// Prints the sections "To remember" and "Questions", if they are left, and the lesson's exercises.
+// The last call of a lesson.
 void ending(SourceLocation location = SourceLocation::current());
 
-// ---- the prose of lessons without a lesson.md
+// ---- what the code prints
 
-// The beginning of a lesson. Each field may have several lines.
-struct Opening {
-  std::string after;       // "compute the attention weights of a sentence by hand"
-  std::string formula;     // with the shapes of its symbols: "O = A V   A (T, S), V (S, d_v)"
-  std::string literature;  // the term, the paper's title, its section and year
-  std::string pytorch;     // PyTorch's name for it: "torch.softmax"
-};
-void opening(const Opening& opening, SourceLocation location = SourceLocation::current());
-
-// The end of a lesson: three questions that the reader answers by changing a line and running the
-// lesson again, and the lesson's exercises. The answers are in lessons/answers.
-void questions(const std::string& first, const std::string& second, const std::string& third,
-               SourceLocation location = SourceLocation::current());
-
-// The first line of a text, and the source line of the call that prints it.
-struct FirstLine {
-  template <class Text>
-  FirstLine(const Text& line, SourceLocation call = SourceLocation::current())
-      : text(line), location(call), is_literal(std::is_array_v<Text>) {}
-  std::string text;
-  SourceLocation location;
-  bool is_literal;  // whether the line is a text in quotes
-};
-
-// Prints the text. `hides_call`: the page of `heed book` does not show the call.
+// Prints text, whose lines "\n" separates.
 void print_text(const std::string& text, bool hides_call, SourceLocation location);
 
-// Prints each argument as one line. The page shows no call that prints more than four lines, or
-// only texts in quotes, because these lines follow.
-template <class... Lines>
-void say(const FirstLine& first, const Lines&... lines) {
-  std::ostringstream text;
-  text << first.text << '\n';
-  ((text << lines << '\n'), ...);
-  const bool only_literals = (first.is_literal && ... && std::is_array_v<Lines>);
-  print_text(text.str(), only_literals || sizeof...(lines) > 3, first.location);
+// Prints a line that the code has made. The page shows no call that prints a text in quotes,
+// because the text follows.
+template <class Text>
+void say(const Text& line, SourceLocation location = SourceLocation::current()) {
+  print_text(std::string(line) + "\n", std::is_array_v<Text>, location);
 }
 
 // Prints the array as a table with four decimals, below its name and shape.
@@ -108,8 +79,8 @@ void show(const Array& x, const TableOptions& options,
 
 // Prints "same: what" if no two elements differ by more than the tolerance. Otherwise prints the
 // first difference and ends the lesson with exit code 1. A float has about seven decimal digits, so
-// two correct computations may differ in the last one. In a lesson with a lesson.md, checks that
-// follow each other share a line: "same: a; b; c".
+// two correct computations may differ in the last one. Checks that follow each other share a line:
+// "same: a; b; c".
 void check(const std::string& what, const Array& a, const Array& b, double tolerance = 1e-5,
            SourceLocation location = SourceLocation::current());
 void check(const std::string& what, const Array& a, const Tensor& b, double tolerance = 1e-5,
@@ -185,8 +156,8 @@ void loss_curves(const std::string& y_title, const std::vector<Series>& losses,
                  SourceLocation location = SourceLocation::current());
 
 // Prints nothing. In the lesson's page of `heed book`, sliders change the numbers of these arrays,
-// and the page computes again what depends on them, as `widget` says: "attention" or "saturation"
-// (src/commands/book/sliders.js). `names` are the names of the tokens.
+// and the page computes again what depends on them, as `widget` says: "attention", "saturation",
+// "temperature", "rotary" or "online" (src/commands/book/sliders.js). `names` are those of tokens.
 struct NamedArray {
   std::string name;
   Array array;

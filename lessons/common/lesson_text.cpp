@@ -1,12 +1,11 @@
 // lesson_text.cpp: reads the prose of a lesson (lesson.md), and formats it for a terminal.
 
-#include "lesson_text.hpp"
-
 #include <algorithm>
 #include <cctype>
 
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
+#include "lesson_text.hpp"
 
 namespace heed {
 namespace {
@@ -63,6 +62,12 @@ void LessonText::add_section(const std::string& line) {
 bool LessonText::has(const std::string& heading) const {
   return std::any_of(sections_.begin(), sections_.end(),
                      [&](const Section& section) { return section.heading == heading; });
+}
+
+bool LessonText::has_left(const std::string& heading) const {
+  return std::any_of(sections_.begin(), sections_.end(), [&](const Section& section) {
+    return section.heading == heading && section.printed == 0;
+  });
 }
 
 LessonText::Section& LessonText::section(const std::string& heading) {

@@ -40,9 +40,9 @@ class LessonText {
   // Returns the next part of the section with the values in it. Throws an error if there is none.
   std::string next(const Values& values);
 
-  bool has(const std::string& heading) const;
-  void skip(const std::string& heading);  // counts the section as printed
-  void end() const;                       // throws an error if a section or a part is left
+  bool has_left(const std::string& heading) const;  // whether this section is not printed
+  void skip(const std::string& heading);            // counts the section as printed
+  void end() const;  // throws an error if a section or a part is left
 
  private:
   struct Section {
@@ -50,6 +50,7 @@ class LessonText {
     std::vector<std::string> parts = {""};
     std::size_t printed = 0;  // the number of its parts that were returned
   };
+  bool has(const std::string& heading) const;
   void add_section(const std::string& line);
   Section& section(const std::string& heading);
   void check_printed(const Section& section) const;

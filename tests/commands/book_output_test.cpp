@@ -92,8 +92,6 @@ TEST_CASE("no text of a lesson becomes markup in the book", "[commands][book]") 
   const std::string html = html_of_output(
       record("text", {{"text", odd + "\n\n"}}) + no_utf8 + "\n" +
           record("attention", {{"figure", figure}, {"printed", odd}, {"picture", odd}}) +
-          record("opening",
-                 {{"You learn", odd}, {"Formula", odd}, {"Literature", odd}, {"PyTorch", odd}}) +
           record("table", {{"title", odd},
                            {"has_head", true},
                            {"has_names", true},

@@ -240,16 +240,16 @@ QUESTIONS = [
          "base.layers = 24, base.heads = 16, base.embed_dim = 1024")
     ]),
     Question("27.1", [
-        ("by_hand.hpp",
-         "distance = 1; distance < P; distance *= 2",
-         "distance = P / 2; distance > 0; distance /= 2")
+        ("lesson.cpp",
+         "distance = 1; distance < process.size(); distance *= 2",
+         "distance = process.size() / 2; distance > 0; distance /= 2")
     ], fails=True),
     Question("27.2", [
-        ("by_hand.hpp",
+        ("lesson.cpp",
          "Array(g.uniform({1000}, -1, 1) * g.uniform({1000}, -1, 1))",
          "Array(xt::round(100 * g.uniform({1000}, -1, 1) * g.uniform({1000}, -1, 1)))")
     ]),
-    Question("27.3", [("training.hpp", "in_brief(60, 20)", "in_brief(600, 20)")]),
+    Question("27.3", [("lesson.cpp", "options.batch_size = 16", "options.batch_size = 128")]),
 ]
 
 
@@ -258,9 +258,7 @@ def folder_of(lesson):
 
 
 def trains(lesson):
-    """Whether the lesson, or a header of its, shortens a training."""
-    files = [file for file in folder_of(lesson).glob("*.?pp") if not file.name.startswith("exercise")]
-    return any("in_brief(" in (text := file.read_text()) or "brief()" in text for file in files)
+    return "in_brief(" in (folder_of(lesson) / "lesson.cpp").read_text()
 
 
 def answer_of(question):

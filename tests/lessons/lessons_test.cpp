@@ -55,30 +55,18 @@ void check_look_commands(const std::string& folder, const std::string& output) {
 }
 
 // Compares the output, README.md and pictures with those that the lesson writes now.
-void check_written(const Path& lesson, const std::string& folder) {
-  const LessonRun run = write_lesson(lesson, folder);
+void check_output(const Path& lesson) {
+  const std::string name = lesson.filename().string();
+  const ScratchFolder folder(name);
+  const LessonRun run = write_lesson(lesson, folder.path);
   if (cannot_draw(run)) return;
-  const Path written = Path(folder) / "written";
+  const Path written = Path(folder.path) / "written";
+  INFO("lesson " << name << "; if you changed it, run: ./heed lesson " << name << " --write");
   INFO(run.output);
   REQUIRE(run.exit_code == 0);
   CHECK(first_difference(expected_output(lesson), run.output) == "");
   CHECK(first_difference(content(lesson / "README.md"), content(written / "README.md")) == "");
   check_pictures_of(lesson, written);
-  check_look_commands(folder, run.output);
-}
-
-void check_output(const Path& lesson) {
-  const std::string name = lesson.filename().string();
-  const ScratchFolder folder(name);
-  if (has_prose_file(lesson)) {
-    INFO("lesson " << name << "; if you changed it, run: ./heed lesson " << name << " --write");
-    return check_written(lesson, folder.path);
-  }
-  INFO("lesson " << name << "; if you changed it, update its output with: build/release/lessons/"
-                 << name << " > lessons/" << name << "/output.txt");
-  const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
-  CHECK(run.exit_code == 0);
-  CHECK(first_difference(expected_output(lesson), run.output) == "");
   check_look_commands(folder.path, run.output);
 }
 

@@ -12,11 +12,6 @@
 
 namespace heed_test {
 
-// Whether the prose of the lesson stands in lesson.md.
-inline bool has_prose_file(const std::filesystem::path& lesson) {
-  return std::filesystem::exists(lesson / "lesson.md");
-}
-
 // Runs the lesson in `folder` and writes its files to the folder `written` in it. Returns its
 // output as output.txt has it, or an error.
 inline LessonRun write_lesson(const std::filesystem::path& lesson, const std::string& folder) {

@@ -135,18 +135,7 @@ std::string check_html(const Json& record) {
   return "<p class=\"check\">" + html + "</p>\n";
 }
 
-// ---- the beginning of a lesson, figures, pictures
-
-std::string opening_html(const Json& record) {
-  std::string html;
-  for (const std::string name : {"You learn", "Formula", "Literature", "PyTorch"}) {
-    const bool formula = name == "Formula";  // formulas keep their line breaks
-    const Lines lines = lines_of(string_in(record, name.c_str()));
-    html += element("dt", name) + (formula ? "<dd class=\"formula\">" : "<dd>") +
-            html_of(joined(lines, formula ? "\n" : " ")) + "</dd>";
-  }
-  return "<dl class=\"opening\">" + html + "</dl>\n";
-}
+// ---- figures, pictures
 
 // JSON for a <script> element: no text in it can end the element.
 std::string figure_html(const std::string& kind, const Json& json) {
@@ -187,7 +176,6 @@ std::string record_html(const Json& record, const PageParts& parts) {
   const std::string& kind = string_in(record, "kind");
   if (kind == "table") return table_html(record);
   if (kind == "check") return check_html(record);
-  if (kind == "opening") return opening_html(record);
   return drawn_html(record, parts.folder);
 }
 
