@@ -164,6 +164,7 @@ void from_probabilities_to_text(const Text& text, const nn::Gpt& model) {
   for (const double temperature : temperatures)
     p.push_back(probabilities_at(next_logits(model, before), temperature, V));
   picture_of_temperatures(text.vocabulary, temperatures, p);
+  sliders_of_temperature(text.vocabulary, next_logits(model, before));
   say();
   Generator g(1337), same_g(1337);
   quote(text.vocabulary.decode(write(model, before, 150, 1, V, g)));

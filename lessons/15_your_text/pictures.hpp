@@ -167,4 +167,22 @@ inline void picture_of_temperatures(const Vocabulary& vocabulary,
                          "set ylabel 'probability'\n" + plots);
 }
 
+// Draws nothing: in the book, sliders change the temperature, k, and the logits of the ten most
+// likely tokens. logits (V).
+inline void sliders_of_temperature(const Vocabulary& vocabulary, const Array& logits,
+                                   SourceLocation location = SourceLocation::current()) {
+  std::vector<std::pair<Real, std::size_t>> order;
+  for (std::size_t id = 0; id < logits.size(); ++id) order.push_back({-logits(id), id});
+  std::sort(order.begin(), order.end());
+  Array largest = zeros({1, 10});
+  Names names;
+  for (std::size_t i = 0; i < 10; ++i) {
+    largest(0, i) = -order[i].first;
+    names.push_back(printable(vocabulary.decode(std::int64_t(order[i].second))));
+  }
+  sliders("temperature", names,
+          {{"temperature", filled({1, 1}, 1)}, {"k", filled({1, 1}, 10)}, {"logits", largest}},
+          location);
+}
+
 }  // namespace heed

@@ -111,6 +111,10 @@ void online_softmax() {
   check("12 blocks of 1 key = 4 blocks of 3",
         Array(xt::row(online_attention(scores.value(), V.value(), 1), 11)),
         Array(xt::row(steps, 3)));
+  sliders("online", {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"},
+          {{"block size", filled({1, 1}, 3)},
+           {"scores", reshape(scores, {1, 12}).value()},
+           {"V", V.value()}});
   say();
   add_row("fused", [](const Tensor& q, const Tensor& k, const Tensor& v) {
     return scaled_dot_product_attention(q, k, v, causal());

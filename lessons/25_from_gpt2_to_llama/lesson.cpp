@@ -121,6 +121,12 @@ void rotary_positions() {
   }
   show_rotations(rows, names);
   say();
+  const Array pairs = {{1, 0, 1, 0, 1, 0, 1, 0}};  // (1, 8)
+  sliders("rotary", {},
+          {{"query position", filled({1, 1}, 6)},
+           {"key position", filled({1, 1}, 2)},
+           {"q", pairs},
+           {"k", pairs}});
   Generator g(24);
   const Tensor Q(g.randn({1, 16, D})), K(g.randn({1, 16, D}));
   check("rotated in loops = rotary_embedding", all_rotated(Q), rotary_embedding(Q));

@@ -2,7 +2,10 @@
 // the browser. Reads a JSON list of {"widget": ..., "arrays": {name: matrix}} and prints the list
 // of their results.
 
+#include <algorithm>
+#include <cmath>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "heed/heed.hpp"
@@ -72,12 +75,73 @@ Json saturation(const Json& arrays) {
           {"factor times norm", json_of(multiplied)}};
 }
 
+Real number_of(const Json& arrays, const char* name) { return matrix_of(arrays[name])(0, 0); }
+
+// With -1e9 for the logits that are not among the k largest.
+Json temperature(const Json& arrays) {
+  Array logits = matrix_of(arrays["logits"]), sorted = logits;
+  std::sort(sorted.begin(), sorted.end());
+  const Real smallest = sorted(0, sorted.size() - std::size_t(number_of(arrays, "k")));
+  for (Real& x : logits)
+    if (x < smallest) x = -1e9;
+  const Tensor scaled = Tensor(logits) / number_of(arrays, "temperature");
+  const Tensor p = softmax(scaled, -1);
+  const std::size_t n = logits.size();
+  const Tensor sums = matmul(p, transpose(tril(Tensor(ones({n, n}))), 0, 1));
+  const Array entropy = sum(p * -log_softmax(scaled, -1), {-1}, /*keepdim=*/true).value();
+  const Array number = xt::exp(entropy);
+  return {{"probabilities", json_of(p.value())},
+          {"sum of the probabilities so far", json_of(sums.value())},
+          {"entropy in nats", json_of(entropy)},
+          {"as many equally likely tokens", json_of(number)}};
+}
+
+Json rotary(const Json& arrays) {
+  const auto rotated = [&](const char* name, std::size_t position) {
+    return rotary_embedding(Tensor(matrix_of(arrays[name])), 1, position);
+  };
+  const Tensor q = rotated("q", std::size_t(number_of(arrays, "query position"))),
+               k = rotated("k", std::size_t(number_of(arrays, "key position")));
+  const auto score = [&](const Tensor& key) { return matmul(q, transpose(key, 0, 1)); };
+  const Tensor keys = rotary_embedding(expand(Tensor(matrix_of(arrays["k"])), {10, k.shape()[1]}));
+  return {{"R_t q", json_of(q.value())},
+          {"R_s k", json_of(k.value())},
+          {"score", json_of(score(k).value())},
+          {"scores of this key at positions 0 to 9", json_of(score(keys).value())}};
+}
+
+// Softmax of all keys so far, after each block.
+Json online(const Json& arrays) {
+  const Array scores = matrix_of(arrays["scores"]);
+  const Tensor V(matrix_of(arrays["V"]));
+  const auto n = std::int64_t(scores.size()), size = std::int64_t(number_of(arrays, "block size"));
+  Json steps = Json::array(), factors = Json::array();
+  Real before = -INFINITY;
+  for (std::int64_t end = std::min(size, n);; end = std::min(end + size, n)) {
+    const Tensor keys = slice(Tensor(scores), 1, 0, end);
+    const Array& seen = keys.value();
+    const Real m = *std::max_element(seen.begin(), seen.end());
+    steps.push_back({m, sum(exp(keys - m)).item()});
+    const Array output = matmul(softmax(keys, -1), slice(V, 0, 0, end)).value();
+    for (const Real x : output) steps.back().push_back(x);
+    factors.push_back(std::exp(before - m));
+    before = m;
+    if (end == n) break;
+  }
+  return {{"m, l and o / l after each block", steps},
+          {"factor on the earlier l and o", Json::array({factors})}};
+}
+
 }  // namespace
 
 int main() {
+  const std::map<std::string, Json (*)(const Json&)> widgets = {{"attention", attention},
+                                                                {"saturation", saturation},
+                                                                {"temperature", temperature},
+                                                                {"rotary", rotary},
+                                                                {"online", online}};
   Json results = Json::array();
   for (const Json& setting : Json::parse(std::cin))
-    results.push_back(setting["widget"] == "attention" ? attention(setting["arrays"])
-                                                       : saturation(setting["arrays"]));
+    results.push_back(widgets.at(setting["widget"].get<std::string>())(setting["arrays"]));
   std::cout << results << '\n';
 }

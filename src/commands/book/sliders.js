@@ -29,6 +29,54 @@ const computed = {
     return {"attention weights": weights, "Jacobian of the second query": jacobian(weights[1]),
             "Frobenius norm": [norms], "factor times norm": [norms.map((x) => f * x)]};
   },
+  // Softmax of the k largest logits, divided by the temperature.
+  temperature({temperature: [[t]], k: [[k]], logits: [z]}) {
+    const smallest = [...z].sort((a, b) => b - a)[k - 1];
+    const p = softmax(z.map((x) => x < smallest ? -Infinity : x / t));
+    const entropy = -p.reduce((sum, x) => sum + (x > 0 ? x * Math.log(x) : 0), 0);
+    let sum = 0;
+    return {"probabilities": [p], "sum of the probabilities so far": [p.map((x) => sum += x)],
+            "entropy in nats": [[entropy]], "as many equally likely tokens": [[Math.exp(entropy)]]};
+  },
+  // The score of a rotated query and a rotated key: pair i of D / 2 turns by position 10000^(-2i/D).
+  rotary({"query position": [[t]], "key position": [[s]], q: [q], k: [k]}) {
+    const angle = (j, position) => position * 10000 ** (-(j - j % 2) / q.length);
+    const rotated = (x, position) => x.map((_, j) => j % 2 === 0
+      ? x[j] * Math.cos(angle(j, position)) - x[j + 1] * Math.sin(angle(j, position))
+      : x[j - 1] * Math.sin(angle(j, position)) + x[j] * Math.cos(angle(j, position)));
+    const R_q = rotated(q, t), R_k = rotated(k, s);
+    const score = (a, b) => a.reduce((sum, x, j) => sum + x * b[j], 0);
+    const at = Array.from({length: 10}, (_, position) => score(R_q, rotated(k, position)));
+    return {"R_t q": [R_q], "R_s k": [R_k], "score": [[score(R_q, R_k)]], "scores of this key at positions 0 to 9": [at]};
+  },
+  // Attention of one query, with a block of keys at a time.
+  online({"block size": [[size]], scores: [scores], V}) {
+    const steps = [], factors = [];
+    let m = -Infinity, l = 0, o = V[0].map(() => 0);
+    for (let begin = 0; begin < scores.length; begin += size) {
+      const block = scores.slice(begin, begin + size), largest = Math.max(m, ...block);
+      const e = block.map((x) => Math.exp(x - largest)), factor = Math.exp(m - largest);
+      m = largest;
+      l = factor * l + e.reduce((a, b) => a + b, 0);
+      o = o.map((x, d) => factor * x + e.reduce((sum, x, i) => sum + x * V[begin + i][d], 0));
+      steps.push([m, l, ...o.map((x) => x / l)]);
+      factors.push(factor);
+    }
+    return {"m, l and o / l after each block": steps, "factor on the earlier l and o": [factors]};
+  },
+};
+
+// What to try.
+const captions = {
+  temperature: "Lower the temperature: the largest probability grows, and the entropy falls. Lower k: the ratios of the others stay.",
+  rotary: "Move one position: the score rises and falls. Move both by as much: the vectors turn, and the score stays.",
+  online: "Change the block size: the last row stays. Enlarge a late score: its block multiplies the earlier sums by a small factor.",
+};
+
+// The least and greatest value of a slider, and its step.
+const ranges = {
+  factor: [0, 64, 0.01], temperature: [0.05, 4, 0.01], k: [1, 10, 1], "query position": [0, 9, 1],
+  "key position": [0, 9, 1], "block size": [1, 12, 1],
 };
 
 class Sliders {
@@ -42,7 +90,7 @@ class Sliders {
 
   // ---- the number that the slider changes
 
-  get place() { return this.select.value.split(" "); }
+  get place() { return JSON.parse(this.select.value); }
   get number() {
     const [array, i, j] = this.place;
     return this.arrays[array][i][j];
@@ -65,11 +113,11 @@ class Sliders {
 
   build(figure) {
     const caption = document.createElement("figcaption");
-    caption.textContent = "Choose a number and move the slider: the page computes again.";
+    caption.textContent = `Choose a number and move the slider: the page computes again. ${captions[this.widget] ?? ""}`;
     this.select = document.createElement("select");
     this.select.setAttribute("aria-label", "number to change");
     for (const [array, matrix] of Object.entries(this.original))
-      this.select.append(...matrix.flatMap((row, i) => row.map((_, j) => new Option(this.placeName(array, i, j), `${array} ${i} ${j}`))));
+      this.select.append(...matrix.flatMap((row, i) => row.map((_, j) => new Option(this.placeName(array, i, j), JSON.stringify([array, i, j])))));
     this.range = Object.assign(document.createElement("input"), {type: "range"});
     this.range.setAttribute("aria-label", "value of the number");
     this.value = document.createElement("output");
@@ -89,8 +137,9 @@ class Sliders {
   }
 
   choose() {
-    const x = this.number, [low, high] = this.place[0] === "factor" ? [0, 64] : [-3, 3];
-    Object.assign(this.range, {min: Math.min(low, Math.floor(x)), max: Math.max(high, Math.ceil(x)), step: 0.01, value: x});
+    const x = this.number, isSingle = this.original[this.place[0]].flat().length === 1;
+    const [min, max, step] = isSingle ? ranges[this.place[0]] : [Math.min(-3, Math.floor(x)), Math.max(3, Math.ceil(x)), 0.01];
+    Object.assign(this.range, {min, max, step, value: x});
     this.compute();
   }
 
