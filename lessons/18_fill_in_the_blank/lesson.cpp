@@ -119,7 +119,7 @@ std::string other(const Sentence& s) { return s.plural ? "it" : "they"; }
 void is_it_necessary(const std::vector<BlankModel>& models, const std::vector<Found>& found) {
   section("Is the head necessary?", {{"about", sentences().size()}});
   check_outputs(models[0]);
-  show_ablations(in_threads<Array>(number_of_models, [&](std::uint64_t seed) {
+  const auto rows = in_threads<Array>(number_of_models, [&](std::uint64_t seed) {
     const BlankModel& model = models[seed - 1];
     const HeadIndex head = found[seed - 1].head;
     Array row = {0, 0, 0, 1};
@@ -129,8 +129,12 @@ void is_it_necessary(const std::vector<BlankModel>& models, const std::vector<Fo
     for (const HeadIndex at : all_heads)
       if (!(at == head)) row(3) = std::min(row(3), Real(fraction(model, at, nothing, right)));
     return row;
-  }));
-  say();
+  });
+  show_ablations(rows);
+  std::vector<double> left;  // the accuracies without the head
+  for (const Array& row : rows) left.push_back(row(0));
+  say({{"necessary", number_of_models - count_above(left, 0.75)},
+       {"others", models_between(left, 0.75, 2)}});
 }
 
 std::vector<Array> is_it_sufficient(const std::vector<BlankModel>& models,
@@ -143,9 +147,12 @@ std::vector<Array> is_it_sufficient(const std::vector<BlankModel>& models,
     return changed;
   });
   show_patches(found, patched);
-  say();
+  const std::vector<double> effects = effects_of(found, patched);
+  const Values names = {{"divided", models_between(effects, 0.1, 0.9)},
+                        {"warning", models_between(effects, -1, 0.1)}};
+  say(names);
   show_without_both(models, found, patched);
-  say();
+  say(names);
   return patched;
 }
 
@@ -159,7 +166,7 @@ int main() {
   const std::vector<Found> found = find_heads(models);
   is_it_necessary(models, found);
   const std::vector<Array> patched = is_it_sufficient(models, found);
-  const std::size_t deciding = count_of_deciding(found, patched);
+  const std::size_t deciding = count_above(effects_of(found, patched), 0.9);
   guess.compare(std::to_string(deciding));
   say({{"deciding", deciding}});
   picture_of_effects(found, patched);

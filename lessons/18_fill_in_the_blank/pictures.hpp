@@ -102,6 +102,28 @@ void show_heads(const std::vector<Found>& found) {
   quote(text);
 }
 
+// "6 and 8": the numbers, from 1, of the models whose value is above `low` and below `high`.
+inline std::string models_between(const std::vector<double>& values, double low, double high) {
+  Names numbers;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i] > low && values[i] < high) numbers.push_back(std::to_string(i + 1));
+  return numbers.empty() ? "none" : joined(numbers, " and ");
+}
+
+inline std::size_t count_above(const std::vector<double>& values, double bound) {
+  return std::size_t(
+      std::count_if(values.begin(), values.end(), [&](double x) { return x > bound; }));
+}
+
+// The fraction of predictions that the patch of the chosen head changes, for each model.
+template <class Found>
+std::vector<double> effects_of(const std::vector<Found>& found, const std::vector<Array>& patched) {
+  std::vector<double> effects;
+  for (std::size_t i = 0; i < found.size(); ++i)
+    effects.push_back(patched[i](found[i].head.layer, found[i].head.head));
+  return effects;
+}
+
 // Prints the accuracy of each model (rows) after different ablations (columns).
 inline void show_ablations(const std::vector<Array>& rows) {
   quote_rows(rows, {"without it", "at [MASK] only", "at '.' only", "worst other head"});
@@ -151,16 +173,6 @@ void show_without_both(const std::vector<BlankModel>& models, const std::vector<
             pad_left(left({other}), 12) + pad_left(left({at, other}), 6);
   }
   quote(text);
-}
-
-// The number of models in which the patch of the chosen head changes more than nine predictions of
-// ten.
-template <class Found>
-std::size_t count_of_deciding(const std::vector<Found>& found, const std::vector<Array>& patched) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < found.size(); ++i)
-    count += patched[i](found[i].head.layer, found[i].head.head) > 0.9 ? 1 : 0;
-  return count;
 }
 
 // Plots the attention weights of the chosen heads of models 1 and 6 for a text.
