@@ -216,7 +216,7 @@ QUESTIONS = [
          "normal(shape, 0, 0.5)",
          "normal(shape, 0, 0.02)")
     ], fails=True),
-    Question("22.2", [("lesson.cpp", "brief() ? 50 : 100, 0, 0)", "brief() ? 50 : 100, 2, 2)")]),
+    Question("22.2", [("lesson.cpp", "four_of_each(g, count, 0, 0)", "four_of_each(g, count, 2, 2)")]),
     Question("22.3", [("lesson.cpp", "random + test.lines", "random - test.lines")]),
     Question("23.1", [("lesson.cpp", "{256, 512, 1024, 2048};", "{8, 512, 1024, 2048};")]),
     Question("23.2", [("lesson.cpp", "D_recall = 8;", "D_recall = 32;")], fails=True),
