@@ -157,10 +157,11 @@ void projection_gradients(const Tensor& X, const std::vector<Tensor>& W,
 }
 
 // Prints the loss and the attention weight of 'sat' on 'cat' after some steps that change only the
-// given ones of W_K, W_Q and W_V (0, 1 and 2).
+// given ones of W_K, W_Q and W_V (0, 1 and 2), and restores these.
 void descend(int steps, const std::vector<std::size_t>& changed, const Tensor& X,
              std::vector<Tensor> W, const Tensor& target) {
-  for (Tensor& w : W) w = Tensor(w.value(), /*requires_grad=*/true);
+  std::vector<Array> first;
+  for (const Tensor& w : W) first.push_back(w.value());
   for (int step = 0; step < steps; ++step) {
     for (const Tensor& w : W) w.clear_grad();
     backward(half_squares(attend(X, W[0], W[1], W[2]).O, target));
@@ -168,6 +169,7 @@ void descend(int steps, const std::vector<std::size_t>& changed, const Tensor& X
   }
   const Attention now = attend(X, W[0], W[1], W[2]);
   print_steps(steps, changed, half_squares(now.O, target).item(), now.A.value()(2, 1));
+  for (const std::size_t i : changed) W[i].mutable_value() = first[i];
 }
 
 void gradient_descent(const Tensor& X, const std::vector<Tensor>& W, const Tensor& target) {
