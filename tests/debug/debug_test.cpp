@@ -120,7 +120,7 @@ TEST_CASE("the sessions in docs/debugging.md are excerpts from the transcript of
 TEST_CASE("heed watch prints the norms of a parameter and of its updates", "[debug][.]") {
   if (!can_debug()) return;
   check_transcript("watch");
-  check_at("O2", "watch");
+  check_transcript("watch_O2");
 }
 
 TEST_CASE("heed again returns to the place that heed mark marked", "[debug][.]") {
