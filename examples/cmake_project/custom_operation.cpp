@@ -23,8 +23,7 @@ int main() {
   Generator generator(0);
   const auto f = [](const std::vector<Tensor>& in) { return swish(in[0], 1.5); };
   const GradcheckResult right = gradcheck(f, {generator.randn({3, 5})});
-  std::cout << (right ? "the gradient is right: " : "the gradient is wrong: ") << right.message
-            << '\n';
+  std::cout << (right ? "the gradient is right: " : "the gradient is wrong: ") << right.message << '\n';
   const Tensor x(array2d({{-2, 0, 2}}), true);
   const Tensor y = swish(x);
   sum(y).backward();

@@ -23,9 +23,7 @@ Points draw_points(Generator& generator, std::size_t N) {
 
 struct Mlp {
   explicit Mlp(const Scope& scope)
-      : first(scope / "first", 2, 32),
-        second(scope / "second", 32, 32),
-        last(scope / "last", 32, 2) {}
+      : first(scope / "first", 2, 32), second(scope / "second", 32, 32), last(scope / "last", 32, 2) {}
   Tensor operator()(const Tensor& x) const { return last(relu(second(relu(first(x))))); }
   nn::Linear first, second, last;
 };

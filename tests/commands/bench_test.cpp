@@ -247,9 +247,10 @@ TEST_CASE("the tables have a row for every operation and every sweep, as in the 
   CHECK(run.code == 0);
   CHECK(run.err == "");
   for (const char* part :
-       {"heed 0.2 on ", "1 layer, 2 heads, width 16", "a step, 1 thread ", "\nwindow 64, batch 48 ",
-        "\nwidth 32 ", "\nsmall: ", "\npeak of sgemm ", "\ngeneration ", "\npeak memory ",
-        "\nfirst step done ", "\na^T b ", "\nmatrix products by ", "\noperation ", "\nLinear "})
+       {"heed " HEED_VERSION " on ", "1 layer, 2 heads, width 16", "a step, 1 thread ",
+        "\nwindow 64, batch 48 ", "\nwidth 32 ", "\nsmall: ", "\npeak of sgemm ", "\ngeneration ",
+        "\npeak memory ", "\nfirst step done ", "\na^T b ", "\nmatrix products by ", "\noperation ",
+        "\nLinear "})
     CHECK(has(run.out, part));
   const std::string table = heed::joined(block_with("peak of sgemm", ""), "\n");
   const std::size_t operations = table.find("operation  ");
