@@ -1,8 +1,9 @@
-// model_entries.cpp: a model's configuration and its vocabulary as metadata.
+// model_entries.cpp: a model's configuration as metadata.
 
 #include "files/model_entries.hpp"
 
 #include <numeric>
+#include <set>
 #include <type_traits>
 #include <utility>
 
@@ -12,8 +13,6 @@
 #include "train/fields.hpp"
 
 namespace HEED_NAMESPACE {
-
-// ---- the configuration
 
 namespace {
 
@@ -31,6 +30,25 @@ void each_variant_entry(Config& config, const Visit& visit) {
   const pair no(false, std::string("0")), yes(true, std::string("1"));
   visit("model.post_norm", config.post_norm, no, yes);
   visit("model.masked_lm_head", config.masked_lm_head, no, yes);
+  visit("model.qkv_bias", config.qkv_bias, no, yes);
+}
+
+std::string key_of(const Field& field) { return std::string("model.") + field.name; }
+
+// Throws Error for an entry of the configuration that put_config() never writes: ignoring it could
+// compute something else than the program that wrote it.
+void check_known_entries(const SafetensorsFile& file) {
+  std::set<std::string> known = {"model.vocab_size", "model.bias",       "model.tied",
+                                 "model.causal",     "model.gelu",       "model.gelu_form",
+                                 "model.norm_eps",   "model.rope_theta", "model.token_types"};
+  nn::GptConfig config;
+  each_size(config, [&](const Field& field, auto) { known.insert(key_of(field)); });
+  each_optional_size(config, [&](const Field& field, auto, auto) { known.insert(key_of(field)); });
+  each_variant_entry(config, [&](const std::string& key, auto, auto, auto) { known.insert(key); });
+  for (const auto& [key, value] : file.metadata)
+    if (key.rfind("model.", 0) == 0 && known.count(key) == 0)
+      throw_error(file.path, ": metadata ", in_quotes(key), " is ", in_quotes(value),
+                  ", which this version does not know; use the one that wrote the file");
 }
 
 }  // namespace
@@ -38,7 +56,7 @@ void each_variant_entry(Config& config, const Visit& visit) {
 void put_config(Metadata& metadata, const nn::GptConfig& config) {
   metadata["model.vocab_size"] = std::to_string(config.vocab_size);
   each_size(config, [&](const Field& field, std::size_t size) {
-    metadata[std::string("model.") + field.name] = std::to_string(size);
+    metadata[key_of(field)] = std::to_string(size);
   });
   metadata["model.bias"] = config.bias ? "1" : "0";
   metadata["model.tied"] = config.tied ? "1" : "0";
@@ -47,8 +65,11 @@ void put_config(Metadata& metadata, const nn::GptConfig& config) {
   each_variant_entry(config, [&](const std::string& key, auto value, auto, auto variant) {
     if (value == variant.first) metadata[key] = variant.second;
   });
-  if (config.kv_width() != config.embed_dim)
-    metadata["model.kv_heads"] = std::to_string(config.kv_heads);
+  each_optional_size(config, [&](const Field& field, std::size_t size, std::size_t usual) {
+    if (size != 0 && size != usual) metadata[key_of(field)] = std::to_string(size);
+  });
+  if (config.rope_theta != nn::GptConfig().rope_theta)
+    metadata["model.rope_theta"] = exact(config.rope_theta);
   if (config.norm_eps != nn::GptConfig().norm_eps)
     metadata["model.norm_eps"] = exact(config.norm_eps);
   if (config.token_types != 0) metadata["model.token_types"] = std::to_string(config.token_types);
@@ -60,13 +81,28 @@ void put_config(Metadata& metadata, const nn::GptConfig& config) {
 
 namespace {
 
+// The number of an entry, which must lie within the bounds.
+double bounded_entry(const SafetensorsFile& file, const std::string& key, double low, double high,
+                     const char* must) {
+  const double value = number_entry(file, key);
+  if (!(value > low && value < high))
+    throw_error(file.path, ": metadata '", key, "' is ", value, ", not ", must);
+  return value;
+}
+
+void read_optional_numbers(const SafetensorsFile& file, nn::GptConfig& config) {
+  each_optional_size(config, [&](const Field& field, std::size_t& size, std::size_t) {
+    if (file.metadata.count(key_of(field)) != 0) size = size_entry(file, key_of(field));
+  });
+  if (file.metadata.count("model.token_types") != 0)
+    config.token_types = size_entry(file, "model.token_types");
+  if (file.metadata.count("model.norm_eps") != 0)
+    config.norm_eps = bounded_entry(file, "model.norm_eps", 0, 1, "between 0 and 1");
+  if (file.metadata.count("model.rope_theta") != 0)
+    config.rope_theta = bounded_entry(file, "model.rope_theta", 0, infinite, "above 0");
+}
+
 void read_variants(const SafetensorsFile& file, nn::GptConfig& config) {
-  if (file.metadata.count("model.kv_heads") != 0) {
-    config.kv_heads = size_entry(file, "model.kv_heads");
-    if (config.heads % config.kv_heads != 0)
-      throw_error(file.path, ": metadata 'model.kv_heads' is ", config.kv_heads,
-                  ", which does not divide 'model.heads' ", config.heads);
-  }
   each_variant_entry(config, [&](const std::string& key, auto& value, auto standard, auto variant) {
     if (file.metadata.count(key) == 0) return;
     const std::string& name = text_entry(file, key);
@@ -75,22 +111,34 @@ void read_variants(const SafetensorsFile& file, nn::GptConfig& config) {
                   standard.second, " nor ", variant.second);
     value = name == variant.second ? variant.first : standard.first;
   });
-  if (file.metadata.count("model.token_types") != 0)
-    config.token_types = size_entry(file, "model.token_types");
-  if (file.metadata.count("model.norm_eps") != 0) {
-    config.norm_eps = number_entry(file, "model.norm_eps");
-    if (!(config.norm_eps > 0 && config.norm_eps < 1))
-      throw_error(file.path, ": metadata 'model.norm_eps' is ", config.norm_eps,
-                  ", not between 0 and 1");
-  }
-  // No tensor bounds the block size of rotary positions, and a cache of keys needs memory for it.
-  constexpr std::size_t max_rotary_block_size = 131072;
-  if (config.positions == nn::PositionKind::rotary && config.block_size > max_rotary_block_size)
+}
+
+void check_heads(const SafetensorsFile& file, const nn::GptConfig& config) {
+  constexpr std::size_t max_width = 1'000'000'000'000;
+  if (config.head_dim > max_width / config.heads)
+    throw_error(file.path, ": metadata 'model.head_dim' is ", config.head_dim,
+                ", too large for 'model.heads' ", config.heads);
+  if (config.head_dim == 0 && config.embed_dim % config.heads != 0)
+    throw_error(file.path, ": metadata 'model.heads' is ", config.heads,
+                ", which does not divide 'model.embed_dim' ", config.embed_dim);
+  if (config.kv_heads != 0 && config.heads % config.kv_heads != 0)
+    throw_error(file.path, ": metadata 'model.kv_heads' is ", config.kv_heads,
+                ", which does not divide 'model.heads' ", config.heads);
+}
+
+void check_rotary(const SafetensorsFile& file, const nn::GptConfig& config) {
+  if (config.positions != nn::PositionKind::rotary) return;
+  if (config.block_size > max_rotary_block_size)
     throw_error(file.path, ": metadata 'model.block_size' is ", config.block_size,
                 "; with rotary positions give at most ", max_rotary_block_size);
-  if (config.positions == nn::PositionKind::rotary && config.embed_dim / config.heads % 2 != 0)
-    throw_error(file.path, ": rotary positions need heads of even width, but 'model.embed_dim' is ",
-                config.embed_dim, " and 'model.heads' ", config.heads);
+  if (config.rotary_dim == 0 && config.head_width() % 2 != 0)
+    throw_error(file.path, ": rotary positions need heads of even width, but ",
+                config.head_dim == 0 ? "'model.embed_dim' is " : "'model.head_dim' is ",
+                config.head_dim == 0 ? config.embed_dim : config.head_dim, " and 'model.heads' ",
+                config.heads);
+  if (config.rotary_dim % 2 != 0 || config.rotary_dim > config.head_width())
+    throw_error(file.path, ": metadata 'model.rotary_dim' is ", config.rotary_dim,
+                "; it must be even and at most the width of a head, ", config.head_width());
 }
 
 // Throws Error if the tensors have fewer elements than the model needs, so that a small file cannot
@@ -98,6 +146,7 @@ void read_variants(const SafetensorsFile& file, nn::GptConfig& config) {
 void check_size(const SafetensorsFile& file, const nn::GptConfig& config) {
   nn::GptConfig smallest = config;
   smallest.bias = false;
+  smallest.qkv_bias = false;
   smallest.tied = true;
   const double needed = nn::parameter_count<double>(smallest);
   double stored = 0;
@@ -129,14 +178,11 @@ Metadata comparable(const nn::GptConfig& config) {
 }  // namespace
 
 nn::GptConfig config_in(const SafetensorsFile& file) {
+  check_known_entries(file);
   nn::GptConfig config;
   config.vocab_size = size_entry(file, "model.vocab_size");
-  each_size(config, [&](const Field& field, std::size_t& size) {
-    size = size_entry(file, std::string("model.") + field.name);
-  });
-  if (config.embed_dim % config.heads != 0)
-    throw_error(file.path, ": metadata 'model.heads' is ", config.heads,
-                ", which does not divide 'model.embed_dim' ", config.embed_dim);
+  each_size(config,
+            [&](const Field& field, std::size_t& size) { size = size_entry(file, key_of(field)); });
   config.bias = integer_entry(file, "model.bias", 1) == 1;
   config.tied = integer_entry(file, "model.tied", 1) == 1;
   const bool is_variant = file.metadata.count("model.gelu_form") != 0;
@@ -149,6 +195,9 @@ nn::GptConfig config_in(const SafetensorsFile& file) {
   if (file.metadata.count("model.causal") != 0)
     config.causal = integer_entry(file, "model.causal", 1) == 1;
   read_variants(file, config);
+  read_optional_numbers(file, config);
+  check_heads(file, config);
+  check_rotary(file, config);
   check_size(file, config);
   return config;
 }
@@ -161,96 +210,6 @@ void check_same_model(const std::string& path, const nn::GptConfig& saved,
     if (const std::string& other = found.try_emplace(key, "not given").first->second;
         other != value)
       throw_error(path, ": '", key, "' is ", in_quotes(other), ", this model's is '", value, "'");
-}
-
-// ---- the vocabulary
-
-namespace {
-
-constexpr std::pair<Unit, std::string_view> unit_names[] = {
-    {Unit::code_point, "code_point"},
-    {Unit::byte, "byte"},
-    {Unit::word, "word"},
-    {Unit::byte_pair, "byte_pair"},
-    {Unit::byte_level_bpe, "byte_level_bpe"},
-    {Unit::word_piece, "word_piece"}};
-
-Unit unit_in(const SafetensorsFile& file) {
-  const std::string& text = text_entry(file, "vocabulary.unit");
-  for (const auto& [unit, name] : unit_names)
-    if (name == text) return unit;
-  throw_error(file.path, ": metadata 'vocabulary.unit' is ", in_quotes(text),
-              ", none of byte, byte_level_bpe, byte_pair, code_point, word and word_piece");
-}
-
-// The metadata entries for the files of a pretrained model's vocabulary.
-std::vector<std::string> file_keys(Unit unit) {
-  if (unit == Unit::byte_level_bpe) return {"vocabulary.vocab.json", "vocabulary.merges.txt"};
-  if (unit == Unit::word_piece) return {"vocabulary.vocab.txt"};
-  return {};
-}
-
-// The tokens of a vocabulary, separated by single spaces: words as text, characters as numbers, and
-// of byte pairs the two ids of each merge.
-std::string vocabulary_text(const Vocabulary& vocabulary) {
-  std::vector<std::string> parts = vocabulary.words();
-  for (const std::uint32_t value : vocabulary.characters()) parts.push_back(std::to_string(value));
-  if (vocabulary.byte_pairs())
-    for (const auto& [left, right] : vocabulary.byte_pairs()->merges()) {
-      parts.push_back(std::to_string(left));
-      parts.push_back(std::to_string(right));
-    }
-  return joined(parts, " ");
-}
-
-// The byte pairs that vocabulary_text() has written as `numbers`.
-BytePairs byte_pairs_of(const std::vector<std::uint32_t>& numbers) {
-  constexpr std::size_t max_merges = 65536;
-  if (numbers.size() > 2 * max_merges)
-    throw_error("metadata 'vocabulary.tokens' has ", numbers.size() / 2,
-                " merges of byte pairs; give at most ", max_merges);
-  if (numbers.size() % 2 != 0)
-    throw_error("metadata 'vocabulary.tokens' has ", numbers.size(),
-                " numbers; byte pairs need two for each merge");
-  std::vector<BytePairs::Merge> merges;
-  for (std::size_t i = 0; i < numbers.size(); i += 2)
-    merges.push_back({numbers[i], numbers[i + 1]});
-  return BytePairs(std::move(merges));
-}
-
-}  // namespace
-
-void put_vocabulary(Metadata& metadata, const Vocabulary& vocabulary) {
-  for (const auto& [unit, name] : unit_names)
-    if (unit == vocabulary.unit()) metadata["vocabulary.unit"] = name;
-  const std::vector<std::string> keys = file_keys(vocabulary.unit());
-  for (std::size_t i = 0; i < keys.size(); ++i) metadata[keys[i]] = vocabulary.files()[i];
-  if (keys.empty()) metadata["vocabulary.tokens"] = vocabulary_text(vocabulary);
-}
-
-Vocabulary vocabulary_in(const SafetensorsFile& file) {
-  const Unit unit = unit_in(file);
-  if (const std::vector<std::string> keys = file_keys(unit); !keys.empty()) {
-    std::vector<std::string> texts, names;
-    for (const std::string& key : keys) {
-      texts.push_back(text_entry(file, key));
-      names.push_back(file.path + ": " + key.substr(key.find('.') + 1));
-    }
-    return Vocabulary::from_files(unit, std::move(texts), names);
-  }
-  const std::string& text = text_entry(file, "vocabulary.tokens");
-  if (unit == Unit::byte_pair && text.empty()) return Vocabulary(BytePairs({}));
-  const std::vector<std::string> tokens = split(text, ' ');
-  try {
-    if (unit == Unit::word) return Vocabulary(tokens);
-    std::vector<std::uint32_t> values(tokens.size());
-    for (std::size_t i = 0; i < tokens.size(); ++i)
-      if (!parse(tokens[i], values[i])) throw_error("metadata 'vocabulary.tokens' is damaged");
-    if (unit == Unit::byte_pair) return Vocabulary(byte_pairs_of(values));
-    return Vocabulary(unit, std::move(values));
-  } catch (const Error& error) {
-    throw_error(file.path, ": ", error.what());
-  }
 }
 
 }  // namespace HEED_NAMESPACE

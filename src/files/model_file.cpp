@@ -8,6 +8,7 @@
 #include "files/load.hpp"
 #include "files/model_entries.hpp"
 #include "files/run_entries.hpp"
+#include "files/vocabulary_entries.hpp"
 #include "heed/base/text.hpp"
 #include "heed/files/save.hpp"
 

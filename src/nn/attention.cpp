@@ -7,7 +7,6 @@
 #include "heed/base/error.hpp"
 #include "heed/ops/mask.hpp"
 #include "heed/ops/matmul.hpp"
-#include "heed/ops/rotary.hpp"
 #include "heed/ops/shape.hpp"
 #include "nn/layer_name.hpp"
 
@@ -51,15 +50,18 @@ static std::size_t checked_heads(const Scope& scope, std::size_t embed_dim, std:
   const CallSite site(scope.location);
   scope.checked_size("MultiHeadAttention", "embed_dim", embed_dim);
   scope.checked_size("MultiHeadAttention", "num_heads", num_heads);
-  if (num_heads == 0 || embed_dim % num_heads != 0)
+  scope.checked_size("MultiHeadAttention", "head_dim", variant.head_dim);
+  if (num_heads == 0 || (variant.head_dim == 0 && embed_dim % num_heads != 0))
     throw_error("MultiHeadAttention: embed_dim ", embed_dim, " must be divisible by num_heads ",
                 num_heads);
   if (variant.num_kv_heads != 0 && num_heads % variant.num_kv_heads != 0)
     throw_error("MultiHeadAttention: num_heads ", num_heads, " must be divisible by num_kv_heads ",
                 variant.num_kv_heads);
-  if (variant.rotary && embed_dim / num_heads % 2 != 0)
-    throw_error("MultiHeadAttention: rotary embedding needs heads of even width: embed_dim ",
-                embed_dim, ", num_heads ", num_heads);
+  const std::size_t head_dim = variant.head_dim == 0 ? embed_dim / num_heads : variant.head_dim;
+  if (variant.rotary && variant.rotary_options.dim == 0 && head_dim % 2 != 0)
+    throw_error("MultiHeadAttention: rotary embedding needs heads of even width: ",
+                variant.head_dim == 0 ? "embed_dim " : "head_dim ",
+                variant.head_dim == 0 ? embed_dim : head_dim, ", num_heads ", num_heads);
   return num_heads;
 }
 
@@ -67,11 +69,13 @@ MultiHeadAttention::MultiHeadAttention(Scope scope, std::size_t embed_dim, std::
                                        Bool with_bias, AttentionVariant variant)
     : num_heads(checked_heads(scope, embed_dim, heads, variant)),
       num_kv_heads(variant.num_kv_heads == 0 ? heads : variant.num_kv_heads),
+      head_dim(variant.head_dim == 0 ? embed_dim / heads : variant.head_dim),
       rotary(variant.rotary),
-      query(scope / "query", embed_dim, embed_dim, with_bias),
-      key(scope / "key", embed_dim, embed_dim / heads * num_kv_heads, with_bias),
-      value(scope / "value", embed_dim, embed_dim / heads * num_kv_heads, with_bias),
-      out((scope / "out").ends_residual(), embed_dim, embed_dim, with_bias) {}
+      rotary_options(variant.rotary_options),
+      query(scope / "query", embed_dim, heads * head_dim, with_bias || variant.qkv_bias),
+      key(scope / "key", embed_dim, num_kv_heads * head_dim, with_bias || variant.qkv_bias),
+      value(scope / "value", embed_dim, num_kv_heads * head_dim, with_bias || variant.qkv_bias),
+      out((scope / "out").ends_residual(), heads * head_dim, embed_dim, with_bias) {}
 
 Projections MultiHeadAttention::project(In x, In memory, std::size_t first) const {
   return {rotated(query(x), num_heads, first), rotated(key(memory), num_kv_heads, first),
@@ -79,7 +83,7 @@ Projections MultiHeadAttention::project(In x, In memory, std::size_t first) cons
 }
 
 Tensor MultiHeadAttention::rotated(In x, std::size_t heads, std::size_t first) const {
-  return rotary ? rotary_embedding(x, heads, first) : x;
+  return rotary ? rotary_embedding(x, heads, first, rotary_options) : x;
 }
 
 AttentionOptions MultiHeadAttention::options(const AttentionMask& mask) const {

@@ -9,15 +9,21 @@
 namespace HEED_NAMESPACE::nn {
 
 static std::optional<Linear> make_gate(const Scope& scope, std::size_t embed_dim, Bool with_bias,
-                                       MlpKind kind) {
+                                       MlpKind kind, std::size_t hidden) {
   if (kind == MlpKind::gelu) return {};
-  return Linear(scope / "gate", embed_dim, mlp_width(embed_dim, kind), with_bias);
+  return Linear(scope / "gate", embed_dim, hidden, with_bias);
 }
 
-Mlp::Mlp(Scope scope, std::size_t embed_dim, Bool with_bias, Gelu form, MlpKind kind)
-    : gate(make_gate(scope, embed_dim, with_bias, kind)),
-      up(scope / "up", embed_dim, mlp_width(embed_dim, kind), with_bias),
-      down((scope / "down").ends_residual(), mlp_width(embed_dim, kind), embed_dim, with_bias),
+static std::size_t hidden_width(std::size_t embed_dim, MlpKind kind, std::size_t hidden_size) {
+  return hidden_size == 0 ? mlp_width(embed_dim, kind) : hidden_size;
+}
+
+Mlp::Mlp(Scope scope, std::size_t embed_dim, Bool with_bias, Gelu form, MlpKind kind,
+         std::size_t hidden_size)
+    : gate(
+          make_gate(scope, embed_dim, with_bias, kind, hidden_width(embed_dim, kind, hidden_size))),
+      up(scope / "up", embed_dim, hidden_width(embed_dim, kind, hidden_size), with_bias),
+      down((scope / "down").ends_residual(), up.out_features(), embed_dim, with_bias),
       gelu_form(form) {}
 
 Tensor Mlp::operator()(In x) const {
@@ -41,9 +47,13 @@ Block::Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, Bool wit
 Block::Block(Scope scope, const GptConfig& c)
     : norm1(scope / "norm1", c.embed_dim, c.bias, c.norm, c.norm_eps),
       attention(scope / "attention", c.embed_dim, c.heads, c.bias,
-                {c.kv_heads, c.positions == PositionKind::rotary}),
+                {c.kv_heads,
+                 c.positions == PositionKind::rotary,
+                 c.head_dim,
+                 {c.rope_theta, c.rotary_pairs, c.rotary_dim},
+                 c.qkv_bias}),
       norm2(scope / "norm2", c.embed_dim, c.bias, c.norm, c.norm_eps),
-      mlp(scope / "mlp", c.embed_dim, c.bias, c.gelu, c.mlp),
+      mlp(scope / "mlp", c.embed_dim, c.bias, c.gelu, c.mlp, c.intermediate_size),
       post_norm(c.post_norm) {}
 
 Tensor Block::attention_input(In x) const { return post_norm ? x : norm1(x); }

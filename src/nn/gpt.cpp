@@ -15,9 +15,13 @@ namespace HEED_NAMESPACE::nn {
 static void check_number_of_parameters(const GptConfig& c) {
   const auto C = static_cast<double>(c.embed_dim), V = static_cast<double>(c.vocab_size);
   const auto T = static_cast<double>(c.block_size), L = static_cast<double>(c.layers);
-  if (V * C + T * C + 12 * L * C * C > 1e13)
+  const double Q =
+      c.head_dim == 0 ? C : static_cast<double>(c.heads) * static_cast<double>(c.head_dim);
+  if (V * C + T * C + L * C * (4 * Q + 2 * c.hidden_width<double>()) > 1e13)
     throw_error("Gpt: vocab_size ", c.vocab_size, ", block_size ", c.block_size, ", layers ",
-                c.layers, " and embed_dim ", c.embed_dim, " give more than 1e13 parameters");
+                c.layers, " and embed_dim ", c.embed_dim,
+                c.head_dim + c.intermediate_size == 0 ? "" : ", with head_dim, intermediate_size,",
+                " give more than 1e13 parameters");
 }
 
 static const GptConfig& checked(const GptConfig& c, SourceLocation location) {
@@ -32,13 +36,14 @@ static const GptConfig& checked(const GptConfig& c, SourceLocation location) {
       throw_error("Gpt: ", name, " is ", size, "; it must be at least 1");
   check_number_of_parameters(c);
   if (!(c.norm_eps >= 0)) throw_error("Gpt: norm_eps is ", c.norm_eps, "; give 0 or more");
-  if (c.embed_dim % c.heads != 0)
+  if (c.head_dim == 0 && c.embed_dim % c.heads != 0)
     throw_error("Gpt: embed_dim ", c.embed_dim, " must be divisible by heads ", c.heads);
   if (c.kv_heads != 0 && c.heads % c.kv_heads != 0)
     throw_error("Gpt: heads ", c.heads, " must be divisible by kv_heads ", c.kv_heads);
-  if (c.positions == PositionKind::rotary && c.embed_dim / c.heads % 2 != 0)
-    throw_error("Gpt: rotary positions need heads of even width: embed_dim ", c.embed_dim,
-                ", heads ", c.heads);
+  if (c.positions == PositionKind::rotary && c.rotary_dim == 0 && c.head_width() % 2 != 0)
+    throw_error("Gpt: rotary positions need heads of even width: ",
+                c.head_dim == 0 ? "embed_dim " : "head_dim ",
+                c.head_dim == 0 ? c.embed_dim : c.head_dim, ", heads ", c.heads);
   return c;
 }
 

@@ -2,6 +2,7 @@
 
 #include "heed/ops/rotary.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -27,38 +28,65 @@ struct RotaryEmbedding {
                    for (std::size_t row = begin; row < end; ++row) {
                      const Real* cosine = cosines.data() + row % T * half;
                      const Real* sine = sines.data() + row % T * half;
-                     for (std::size_t h = 0; h < C; h += 2 * half)
+                     for (std::size_t h = 0; h < C; h += head_dim)
                        rotate_head(y.data() + row * C + h, x.data() + row * C + h, cosine, sine,
                                    half, direction);
                    }
                  });
     return y;
   }
-  static void rotate_head(Real* y, const Real* x, const Real* cosine, const Real* sine,
-                          std::size_t half, Real direction) {
+  void rotate_head(Real* y, const Real* x, const Real* cosine, const Real* sine, std::size_t half,
+                   Real direction) const {
+    if (pairs == RotaryPairs::interleaved)
+      rotate_pairs<2>(y, x, 1, cosine, sine, half, direction);
+    else
+      rotate_pairs<1>(y, x, half, cosine, sine, half, direction);
+    std::copy(x + 2 * half, x + head_dim, y + 2 * half);
+  }
+  // Rotates the pairs of elements step * i and step * i + distance.
+  template <std::size_t step>
+  static void rotate_pairs(Real* y, const Real* x, std::size_t distance, const Real* cosine,
+                           const Real* sine, std::size_t half, Real direction) {
     for (std::size_t i = 0; i < half; ++i) {
-      const Real a = x[2 * i], b = x[2 * i + 1], s = direction * sine[i];
-      y[2 * i] = a * cosine[i] - b * s;
-      y[2 * i + 1] = a * s + b * cosine[i];
+      const Real a = x[step * i], b = x[step * i + distance], s = direction * sine[i];
+      y[step * i] = a * cosine[i] - b * s;
+      y[step * i + distance] = a * s + b * cosine[i];
     }
   }
 
+  RotaryPairs pairs;
+  std::size_t head_dim;
   Array cosines, sines;  // (T, D / 2): cos and sin of the angle of pair i at each position
 };
 
-Tensor rotary_embedding(In x, std::size_t num_heads, std::size_t first_position, double base) {
+static std::size_t checked_head_dim(const Tensor& x, std::size_t num_heads,
+                                    const RotaryOptions& options) {
+  const bool all = options.dim == 0;
   if (x.dim() < 2 || num_heads == 0 || x.shape().back() % num_heads != 0 ||
-      x.shape().back() / num_heads % 2 != 0)
-    throw_error("rotary_embedding: ", describe(x, "x"),
-                " must be (..., T, C) with C divisible by 2 num_heads = ", 2 * num_heads);
-  if (!(base > 0)) throw_error("rotary_embedding: base = ", base, " must be above 0");
-  const std::size_t T = x.shape()[x.dim() - 2], half = x.shape().back() / num_heads / 2;
+      (all && x.shape().back() / num_heads % 2 != 0))
+    throw_error("rotary_embedding: ", describe(x, "x"), " must be (..., T, C) with C divisible by ",
+                all ? "2 num_heads = " : "num_heads = ", all ? 2 * num_heads : num_heads);
+  const std::size_t head_dim = x.shape().back() / num_heads;
+  if (options.dim % 2 != 0 || options.dim > head_dim)
+    throw_error("rotary_embedding: dim = ", options.dim, " must be even and at most ", head_dim,
+                ", the width of a head of ", describe(x, "x"));
+  if (!(options.base > 0))
+    throw_error("rotary_embedding: base = ", options.base, " must be above 0");
+  return head_dim;
+}
+
+Tensor rotary_embedding(In x, std::size_t num_heads, std::size_t first_position,
+                        const RotaryOptions& options) {
+  const std::size_t head_dim = checked_head_dim(x, num_heads, options);
   if (static_cast<std::ptrdiff_t>(first_position) < 0)
     throw_error("rotary_embedding: first_position = ", first_position, " must be at least 0");
-  RotaryEmbedding op{uninitialized({T, half}), uninitialized({T, half})};
+  const std::size_t T = x.shape()[x.dim() - 2];
+  const std::size_t half = (options.dim == 0 ? head_dim : options.dim) / 2;
+  RotaryEmbedding op{options.pairs, head_dim, uninitialized({T, half}), uninitialized({T, half})};
   parallel_for(half, 256 / (T + 1) + 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const double frequency = std::pow(base, -static_cast<double>(i) / static_cast<double>(half));
+      const double frequency =
+          std::pow(options.base, -static_cast<double>(i) / static_cast<double>(half));
       for (std::size_t t = 0; t < T; ++t) {
         const double angle = static_cast<double>(first_position + t) * frequency;
         op.cosines(t, i) = static_cast<Real>(std::cos(angle));
@@ -67,6 +95,10 @@ Tensor rotary_embedding(In x, std::size_t num_heads, std::size_t first_position,
     }
   });
   return record(std::move(op), x);
+}
+
+Tensor rotary_embedding(In x, std::size_t num_heads, std::size_t first_position, double base) {
+  return rotary_embedding(x, num_heads, first_position, RotaryOptions{base});
 }
 
 }  // namespace HEED_NAMESPACE

@@ -102,7 +102,7 @@ double masked_token_loss(const nn::Gpt& model, const Indices& tokens, std::int64
 
 AblatedHead::AblatedHead(const nn::Gpt& model, std::size_t layer, std::size_t head)
     : weight_(output_projection_weight(model, layer, head)) {
-  const std::size_t D = model.config.embed_dim / model.config.heads;
+  const std::size_t D = model.config.head_width();
   first_column_ = head * D;
   Array& weight = weight_.mutable_value();
   original_columns_ = zeros({weight.shape(0), D});

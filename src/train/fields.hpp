@@ -37,7 +37,27 @@ void each_variant(Config&& c, const Visit& visit) {
   visit(Variant{"positions", {"learned", "rotary"}, "position embedding; rotary: RoPE"},
         c.positions);
   visit(Variant{"mlp", {"gelu", "swiglu"}, "feed-forward network"}, c.mlp);
+  visit(Variant{"rotary_pairs", {"interleaved", "halves"}, "which elements of a head RoPE pairs"},
+        c.rotary_pairs);
 }
+
+// Calls visit(field, value, usual) for each size of a nn::GptConfig that has the value `usual`,
+// which follows from the other sizes, if it is 0.
+template <class Config, class Visit>
+void each_optional_size(Config& c, const Visit& visit) {
+  visit(Field{"kv_heads", any_size,
+              "heads of keys and values, for grouped-query attention [--heads]"},
+        c.kv_heads, c.heads);
+  visit(Field{"head_dim", any_size, "width of a head [--embed-dim / --heads]"}, c.head_dim,
+        c.heads == 0 || c.embed_dim % c.heads != 0 ? 0 : c.embed_dim / c.heads);
+  visit(
+      Field{"intermediate_size", any_size,
+            "width of the MLP's hidden layer [4 --embed-dim; swiglu: 8/3, up to a multiple of 8]"},
+      c.intermediate_size, nn::mlp_width(c.embed_dim, c.mlp));
+  visit(Field{"rotary_dim", any_size, "elements of a head that RoPE rotates [all]"}, c.rotary_dim,
+        c.head_width());
+}
+constexpr Field rope_theta_field{"rope_theta", {0, infinite, true}, "base of RoPE's angles"};
 
 // Calls visit(field, value) for each option of a TrainOptions.
 template <class Options, class Visit>

@@ -47,6 +47,31 @@ TEST_CASE("a run with the variants of Llama can be sampled, shown and inspected"
   CHECK(has(inspected.out, "blocks.0.mlp.gate.weight"));
 }
 
+TEST_CASE("a run with heads, MLPs and rotary positions of other sizes",
+          "[commands][train][llama]") {
+  const Sandbox sandbox;
+  const Finished run = sandbox.heed(
+      train_llama + Arguments{"--head-dim", "6", "--intermediate-size", "20", "--rotary-dim", "4",
+                              "--rope-theta", "500", "--rotary-pairs", "halves"});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const auto saved = state(sandbox / "o");
+  CHECK(saved.at("model.head_dim") == "6");
+  CHECK(saved.at("model.intermediate_size") == "20");
+  CHECK(saved.at("model.rotary_dim") == "4");
+  CHECK(saved.at("model.rope_theta") == "500");
+  CHECK(saved.at("model.rotary_pairs") == "halves");
+  const Finished sample = sandbox.heed({"sample", "o", "--tokens", "100"});
+  CHECK(sample.code == 0);
+  CHECK(sandbox.heed({"sample", "o", "--tokens", "100", "--no-cache"}).out == sample.out);
+  for (const Arguments& look : {Arguments{}, {"--page", "page.html"}, {"--tsne"}, {"--layer", "0"}})
+    CHECK(sandbox.heed(Arguments{"look", "o"} + look).code == 0);
+  REQUIRE(sandbox.heed({"export", "o", "d", "--to", "pytorch"}).code == 0);
+  REQUIRE(sandbox.heed({"import", "d", "--out", "i"}).code == 0);
+  CHECK(sandbox.heed({"sample", "i", "--tokens", "100"}).out == sample.out);
+  CHECK(sandbox.heed({"train", "--resume", "--out", "o", "--steps", "30"}).code == 0);
+}
+
 TEST_CASE("a resumed run with the variants of Llama equals the uninterrupted run",
           "[commands][resume][llama]") {
   const Sandbox sandbox;

@@ -201,6 +201,43 @@ TEST_CASE("--kv-heads sets the heads of keys and values, by default as many as -
   CHECK(rejected({"train", "--resume", "--kv-heads", "3"}) == "");
 }
 
+TEST_CASE("the widths of heads and MLPs and the options of rotary positions",
+          "[commands][options]") {
+  const TrainCommand c = train({"--positions", "rotary", "--head-dim", "24", "--rotary-dim", "8",
+                                "--rope-theta", "5e5", "--rotary-pairs", "halves",
+                                "--intermediate-size", "100", "--embed-dim", "130"});
+  CHECK(c.model.head_dim == 24);
+  CHECK(c.model.rotary_dim == 8);
+  CHECK(c.model.rope_theta == 500000);
+  CHECK(c.model.rotary_pairs == heed::RotaryPairs::halves);
+  CHECK(c.model.intermediate_size == 100);
+  const auto values = flag_values(c.model, c.training, c.tokenizer, c.vocab_size);
+  CHECK(values.at("--head-dim") == "24");
+  CHECK(values.at("--rope-theta") == "5e+05");
+  CHECK(values.at("--rotary-pairs") == "halves");
+  const TrainCommand usual = train({"--head-dim", "32", "--intermediate-size", "512"});
+  CHECK(usual.model.head_dim == 0);
+  CHECK(usual.model.intermediate_size == 0);
+  CHECK(flag_values(usual.model, usual.training, usual.tokenizer, 0).at("--head-dim") == "32");
+  for (const auto& [flag, value] :
+       {std::pair("--rope-theta", "500"), {"--rotary-dim", "8"}, {"--rotary-pairs", "halves"}})
+    CHECK(rejected({"train", flag, value}) ==
+          std::string(flag) + " applies to --positions rotary; give --positions rotary too");
+  const auto rejected_rotary = [](const std::string& flag, const std::string& value) {
+    return rejected({"train", "--positions", "rotary", flag, value});
+  };
+  CHECK(rejected_rotary("--rotary-dim", "3") ==
+        "--rotary-dim 3 must be even and at most the width of a head, 32");
+  CHECK(rejected_rotary("--rotary-dim", "34") ==
+        "--rotary-dim 34 must be even and at most the width of a head, 32");
+  CHECK(rejected_rotary("--head-dim", "5") ==
+        "--positions rotary needs heads of even width, but --head-dim 5 is odd; give an even "
+        "--head-dim");
+  CHECK(rejected_rotary("--rope-theta", "0") == "--rope-theta 0: must be above 0");
+  CHECK(rejected_rotary("--rotary-pairs", "none") ==
+        "--rotary-pairs none: must be interleaved or halves");
+}
+
 TEST_CASE("a value may follow an equals sign, and flags may precede the text",
           "[commands][options]") {
   const TrainCommand c =
@@ -452,10 +489,14 @@ TEST_CASE("train --help lists every flag with its default", "[commands][options]
 }
 
 TEST_CASE("train --help describes every flag, and no other", "[commands][options]") {
-  std::set<std::string> flags = {
-      "--help",       "--out",        "--resume",      "--replace",      "--trust",     "--init",
-      "--tokenizer",  "--vocab-size", "--bytes",       "--threads",      "--processes", "--zero",
-      "--no-overlap", "--kv-heads",   "--decay-steps", "--keep-history", "--record"};
+  std::set<std::string> flags = {"--help",         "--out",        "--resume",
+                                 "--replace",      "--trust",      "--init",
+                                 "--tokenizer",    "--vocab-size", "--bytes",
+                                 "--threads",      "--processes",  "--zero",
+                                 "--no-overlap",   "--kv-heads",   "--decay-steps",
+                                 "--keep-history", "--head-dim",   "--intermediate-size",
+                                 "--rotary-dim",   "--rope-theta", "--rotary-pairs",
+                                 "--record"};
   for (const TrainFlag& flag : train_flags()) flags.insert(flag.flag);
   for (const VariantFlag& flag : variant_flags()) flags.insert(flag.flag);
   std::set<std::string> described;

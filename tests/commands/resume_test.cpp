@@ -210,6 +210,7 @@ TEST_CASE("resuming with another value of any flag names it and both values",
       {"--eval-batches", "2", "1"},   {"--log-every", "5", "10"},
       {"--norm", "rms", "layer"},     {"--positions", "rotary", "learned"},
       {"--mlp", "swiglu", "gelu"},    {"--kv-heads", "1", "2"},
+      {"--head-dim", "4", "8"},       {"--intermediate-size", "5", "64"},
       {"--shards", "2", "1"}};
   for (const auto& option : options) {
     const Finished run = sandbox.heed(

@@ -82,6 +82,48 @@ TEST_CASE("a model like Llama is saved and loaded unchanged", "[files][checkpoin
   CHECK(same_bits(other.gpt(tokens).value(), model.gpt(tokens).value()));
 }
 
+TEST_CASE("the sizes of heads and MLPs and the options of rotary positions are saved",
+          "[files][checkpoint]") {
+  const ScratchFolder folder;
+  nn::GptConfig config = llama_like(small_config(7, {5, 8, 1}));
+  config.head_dim = 6, config.rotary_dim = 4, config.intermediate_size = 10;
+  config.rope_theta = 1e6, config.rotary_pairs = RotaryPairs::halves, config.qkv_bias = true;
+  const SmallModel model(config, 1), other(config, 2);
+  save_model(folder / "model", model.parameters, config, seven);
+  const ModelFile file = ModelFile::open(folder / "model");
+  const nn::GptConfig loaded = file.config();
+  CHECK(loaded.head_dim == 6);
+  CHECK(loaded.rotary_dim == 4);
+  CHECK(loaded.intermediate_size == 10);
+  CHECK(loaded.rope_theta == 1e6);
+  CHECK(loaded.rotary_pairs == RotaryPairs::halves);
+  CHECK(loaded.qkv_bias);
+  const Indices tokens = indices_of({1, 5}, {0, 1, 2, 6, 3});
+  file.load_parameters(other.parameters);
+  CHECK(same_bits(other.gpt(tokens).value(), model.gpt(tokens).value()));
+  config.head_dim = 4, config.rotary_dim = 4, config.intermediate_size = 24;  // the usual ones
+  config.kv_heads = 2, config.rope_theta = 10000;
+  for (const auto& [key, value] : model_metadata(config, seven)) {
+    INFO(key);
+    CHECK(key.find("head_dim") == std::string::npos);
+    CHECK(key.find("rotary_dim") == std::string::npos);
+    CHECK(key.find("intermediate") == std::string::npos);
+    CHECK(key.find("kv_heads") == std::string::npos);
+    CHECK(key.find("rope_theta") == std::string::npos);
+  }
+}
+
+TEST_CASE("an entry of a configuration that heed does not know is an error",
+          "[files][checkpoint]") {
+  const ScratchFolder folder;
+  const Model model(1);
+  for (const char* key : {"model.rope_scaling", "model.", "model.Norm"})
+    CHECK(config_error(model, folder, key, "8") ==
+          ": metadata '" + std::string(key) +
+              "' is '8', which this version does not know; use the one that wrote the file");
+  CHECK(config_error(model, folder, "modelx", "8") == "");
+}
+
 TEST_CASE("only the variants that a model has are saved", "[files][checkpoint]") {
   const ScratchFolder folder;
   const std::vector<std::string> keys = {"model.kv_heads", "model.mlp", "model.norm",
@@ -123,6 +165,25 @@ TEST_CASE("the error of an invalid variant contains the file name", "[files][che
         ": metadata 'model.kv_heads' is 3, which does not divide 'model.heads' 2");
   CHECK(rejected("model.kv_heads", "-1") ==
         ": metadata 'model.kv_heads' is '-1', not a whole number up to 1000000000000");
+  CHECK(rejected("model.head_dim", "1000000000000") ==
+        ": metadata 'model.head_dim' is 1000000000000, too large for 'model.heads' 2");
+  CHECK(rejected("model.intermediate_size", "x") ==
+        ": metadata 'model.intermediate_size' is 'x', not a whole number up to 1000000000000");
+  CHECK(has(rejected("model.intermediate_size", "1000000000"), ": its metadata describes a model"));
+  CHECK(has(rejected("model.head_dim", "100000"), ": its metadata describes a model of"));
+  CHECK(rejected("model.rope_theta", "0") == ": metadata 'model.rope_theta' is 0, not above 0");
+  CHECK(rejected("model.rope_theta", "nan") ==
+        ": metadata 'model.rope_theta' holds 'nan', not a finite number");
+  CHECK(rejected("model.rotary_pairs", "thirds") ==
+        ": metadata 'model.rotary_pairs' is 'thirds', neither interleaved nor halves");
+  CHECK(rejected("model.qkv_bias", "2") == ": metadata 'model.qkv_bias' is '2', neither 0 nor 1");
+  for (const char* dim : {"1", "4"}) {
+    const ModelFile rotary =
+        model.saved(folder / "rotary", {{"model.positions", "rotary"}, {"model.rotary_dim", dim}});
+    CHECK(message_of([&] { rotary.config(); }) ==
+          rotary.path() + ": metadata 'model.rotary_dim' is " + dim +
+              "; it must be even and at most the width of a head, 2");
+  }
   for (const char* entry : {"model.norm", "model.positions", "model.mlp"})
     CHECK(rejected(entry, entry == std::string("model.norm")        ? "layer"
                           : entry == std::string("model.positions") ? "learned"

@@ -78,17 +78,23 @@ def decoder_block(t, attrs):
     return [functional_call(layer, state, (t["x"], t["memory"]), masks)]
 
 
-def rotary_embedding(x, heads=1, first=0, base=10000.0):
-    """Rotates the pairs (2i, 2i + 1) of each head of x (B, T, C)."""
+def rotary_embedding(x, heads=1, first=0, base=10000.0, halves=False, dim=0):
+    """Rotates the pairs (2i, 2i + 1) of each head of x (B, T, C); `halves`: (i, i + D / 2). With
+    `dim`, D is dim, and the other elements of a head are unchanged."""
     B, T, C = x.shape
-    D = C // heads
+    x = x.view(B, T, heads, C // heads)
+    D = dim or C // heads
+    x, rest = x[..., :D], x[..., D:]
     frequencies = base ** (-torch.arange(0, D, 2, dtype=torch.float64) / D)
-    angles = (first + torch.arange(T, dtype=torch.float64))[:, None] * frequencies  # (T, D / 2)
-    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
-    pairs = x.view(B, T, heads, D // 2, 2).transpose(1, 2)  # (B, heads, T, D / 2, 2)
-    a, b = pairs[..., 0], pairs[..., 1]
-    rotated = torch.stack([a * cos - b * sin, a * sin + b * cos], -1)
-    return rotated.transpose(1, 2).reshape(B, T, C)
+    angles = (first + torch.arange(T, dtype=torch.float64))[:, None, None] * frequencies
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)  # (T, 1, D / 2)
+    if halves:  # as apply_rotary_pos_emb of transformers
+        turned = torch.cat([-x[..., D // 2:], x[..., :D // 2]], -1)
+        rotated = x * torch.cat([cos, cos], -1) + turned * torch.cat([sin, sin], -1)
+    else:
+        a, b = x[..., 0::2], x[..., 1::2]
+        rotated = torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2)
+    return torch.cat([rotated, rest], -1).reshape(B, T, C)
 
 
 def split_heads(x, heads):
@@ -125,9 +131,9 @@ def llama_block(t, attrs):
 
     x = t["x"]
     h = norm(x, t["norm1"])
-    q = rotary_embedding(F.linear(h, t["query"]), heads)
-    k = rotary_embedding(F.linear(h, t["key"]), kv_heads)
-    v = F.linear(h, t["value"])
+    rotary = {key: attrs[key] for key in ("base", "halves", "dim") if key in attrs}
+    q, k, v = (F.linear(h, t[name], t.get(name + "_bias")) for name in ("query", "key", "value"))
+    q, k = rotary_embedding(q, heads, **rotary), rotary_embedding(k, kv_heads, **rotary)
     x = x + F.linear(grouped_attention(q, k, v, heads, kv_heads, causal=True)[0], t["out"])
     return [x + swiglu(norm(x, t["norm2"]), t["gate"], t["up"], t["down"])]
 
@@ -153,7 +159,8 @@ OPERATIONS = {
     "rms_norm": rms_norm,
     "silu": lambda t, a: [F.silu(t["x"])],
     "rotary_embedding": lambda t, a: [
-        rotary_embedding(t["x"], a["heads"], a["first"], a["base"])],
+        rotary_embedding(t["x"], a["heads"], a["first"], a["base"], a.get("halves", False),
+                         a.get("dim", 0))],
     "grouped_attention": lambda t, a: list(grouped_attention(
         t["q"], t["k"], t["v"], a["heads"], a["kv_heads"], a["causal"], a["window"],
         t.get("key_padding"))),
@@ -323,10 +330,13 @@ def grouped_arrays(random, B, T, S, D, heads, kv_heads, padded):
     return arrays
 
 
-def llama_arrays(random, B, T, C, heads, kv_heads):
-    width, hidden = C // heads * kv_heads, 8 * ((C + 2) // 3)
-    shapes = dict(norm1=(C,), query=(C, C), key=(width, C), value=(width, C), out=(C, C),
+def llama_arrays(random, B, T, C, heads, kv_heads, head_dim=0, hidden=0, qkv_bias=False):
+    D, hidden = head_dim or C // heads, hidden or 8 * ((C + 2) // 3)
+    wide, narrow = heads * D, kv_heads * D
+    shapes = dict(norm1=(C,), query=(wide, C), key=(narrow, C), value=(narrow, C), out=(C, wide),
                   norm2=(C,), gate=(hidden, C), up=(hidden, C), down=(C, hidden))
+    if qkv_bias:
+        shapes.update(query_bias=(wide,), key_bias=(narrow,), value_bias=(narrow,))
     return dict(x=values(random, (B, T, C)), **weights(random, shapes))
 
 
@@ -338,6 +348,15 @@ def add_llama():
              lambda r: dict(x=values(r, shape)), heads=heads, first=first, base=base)
     case("error/rotary_embedding_odd", "rotary_embedding", lambda r: dict(x=values(r, (1, 2, 6))),
          heads=2, first=0, base=10000.0)
+    for shape, heads, first, options in [
+            ((2, 4, 8), 1, 0, dict(halves=True)), ((2, 4, 12), 3, 5, dict(halves=True)),
+            ((1, 3, 12), 2, 2, dict(halves=True, dim=4)), ((2, 3, 10), 2, 1, dict(dim=4)),
+            ((1, 4, 6), 2, 3, dict(dim=2)), ((0, 2, 4), 1, 0, dict(halves=True))]:
+        name = "_".join(f"{key}{value:d}" for key, value in options.items())
+        case(f"rotary_embedding/{text(shape)}_{heads}_{first}_{name}", "rotary_embedding",
+             lambda r: dict(x=values(r, shape)), heads=heads, first=first, base=500.0, **options)
+    case("error/rotary_embedding_dim", "rotary_embedding", lambda r: dict(x=values(r, (1, 2, 8))),
+         heads=2, first=0, base=10000.0, dim=6)
     for B, T, S, D, heads, kv_heads in [(2, 3, 3, 2, 2, 1), (1, 4, 4, 3, 4, 2), (2, 5, 5, 2, 4, 1),
                                         (2, 4, 4, 2, 2, 2), (1, 6, 6, 4, 6, 3)]:
         for causal, window, padded in [(False, 0, False), (True, 0, False), (False, 0, True),
@@ -360,6 +379,12 @@ def add_llama():
                                      (1, 1, 4, 1, 1)]:
         case(f"llama_block/{B}x{T}x{C}_{heads}_{kv_heads}", "llama_block",
              lambda r: llama_arrays(r, B, T, C, heads, kv_heads), heads=heads, kv_heads=kv_heads)
+    rotary = [dict(base=500.0), dict(halves=True), dict(base=1e6, halves=True, dim=2), dict(dim=4)]
+    sizes = [dict(head_dim=6), dict(head_dim=4, hidden=5), dict(hidden=20), dict(qkv_bias=True)]
+    for i, (options, shape) in enumerate(zip(rotary, sizes)):
+        case(f"llama_block/variant{i}", "llama_block",
+             lambda r: llama_arrays(r, 2, 4, 8, 2, 1, **shape), heads=2, kv_heads=1, **options,
+             **shape)
 
 
 def add_initial_values():

@@ -213,8 +213,15 @@ inline Result llama_block(const Call& call) {
   const Tensor x = call.tensor("x");
   heed::nn::GptConfig config;
   config.embed_dim = x.shape().back();
-  config.heads = static_cast<std::size_t>(call.integer("heads"));
-  config.kv_heads = static_cast<std::size_t>(call.integer("kv_heads"));
+  config.heads = call.size("heads");
+  config.kv_heads = call.size("kv_heads");
+  config.head_dim = call.size("head_dim");
+  config.intermediate_size = call.size("hidden");
+  config.qkv_bias = call.flag("qkv_bias");
+  const heed::RotaryOptions rotary = rotary_options(call);
+  config.rope_theta = rotary.base;
+  config.rotary_pairs = rotary.pairs;
+  config.rotary_dim = rotary.dim;
   config.norm = heed::nn::NormKind::rms;
   config.positions = heed::nn::PositionKind::rotary;
   config.mlp = heed::nn::MlpKind::swiglu;
@@ -225,6 +232,9 @@ inline Result llama_block(const Call& call) {
     packing.push_back({name, {"attention." + name + ".weight"}});
   for (const std::string name : {"gate", "up", "down"})
     packing.push_back({name, {"mlp." + name + ".weight"}});
+  if (config.qkv_bias)
+    for (const std::string name : {"query", "key", "value"})
+      packing.push_back({name + "_bias", {"attention." + name + ".bias"}});
   load(packing, call, *parameters);
   return with_gradients({block(x, {true})}, packing, call, parameters);
 }

@@ -62,6 +62,7 @@ struct Call {
   bool has(const char* key) const { return attrs.contains(key); }
   double real(const char* key) const { return number(attrs.at(key)); }
   int integer(const char* key) const { return attrs.at(key).get<int>(); }
+  std::size_t size(const char* key) const { return attrs.value(key, std::size_t{0}); }
   bool flag(const char* key) const { return attrs.value(key, false); }
   std::vector<int> integers(const char* key) const { return attrs.at(key).get<std::vector<int>>(); }
   heed::AxisList axes() const {  // all axes if absent
@@ -173,9 +174,17 @@ inline Values grouped_attention(const Call& call) {
           heed::attention_weights(q, k, options)};
 }
 
+inline heed::RotaryOptions rotary_options(const Call& call) {
+  heed::RotaryOptions options;
+  options.base = call.has("base") ? call.real("base") : options.base;
+  options.pairs = call.flag("halves") ? heed::RotaryPairs::halves : heed::RotaryPairs::interleaved;
+  options.dim = call.size("dim");
+  return options;
+}
+
 inline Tensor rotary_embedding(const Call& call) {
-  return heed::rotary_embedding(call.tensor("x"), static_cast<std::size_t>(call.integer("heads")),
-                                static_cast<std::size_t>(call.integer("first")), call.real("base"));
+  return heed::rotary_embedding(call.tensor("x"), call.size("heads"), call.size("first"),
+                                rotary_options(call));
 }
 
 inline Tensor dropout(const Call& call) {

@@ -460,6 +460,27 @@ TEST_CASE("every parameter of every variant gets a gradient, with the same bits 
   set_num_threads(threads);
 }
 
+TEST_CASE("heads and MLPs of any width, and partly rotated heads", "[nn][gpt][llama]") {
+  nn::GptConfig config = small();
+  config.head_dim = 6, config.rotary_dim = 4, config.intermediate_size = 10;
+  config.rotary_pairs = RotaryPairs::halves, config.rope_theta = 500, config.qkv_bias = true;
+  const SmallModel model(config);
+  CHECK(model.parameters.count() == nn::parameter_count(config));
+  const nn::Block& block = model.gpt.blocks[0];
+  CHECK(str(block.attention.query.weight.shape()) == "(24, 32)");
+  CHECK(str(block.attention.key.bias.shape()) == "(12)");
+  CHECK(str(block.attention.out.weight.shape()) == "(32, 24)");
+  CHECK_FALSE(block.attention.out.bias.defined());
+  CHECK(str(block.mlp.gate->weight.shape()) == "(10, 32)");
+  const RotaryOptions options{500, RotaryPairs::halves, 4};
+  const Tensor x(random_array({2, 5, 32}, 1));
+  CHECK(same_bits(block.attention.project(x, x, 3).key.value(),
+                  rotary_embedding(block.attention.key(x), 2, 3, options).value()));
+  const Indices tokens = some_tokens(1, 16);
+  nn::GptCache cache(config);
+  CHECK(same_bits(model.gpt(tokens, cache).value(), model.gpt(tokens).value()));
+}
+
 TEST_CASE("a model like Llama that is not causal, and one with dropout", "[nn][gpt][llama]") {
   const SmallModel model(bidirectional(small()));
   Indices tokens = some_tokens(1, 16);
@@ -491,6 +512,13 @@ TEST_CASE("invalid variants of a model throw", "[nn][gpt][llama]") {
         "Gpt: rotary positions need heads of even width: embed_dim 36, heads 4");
   config.positions = nn::PositionKind::learned;
   CHECK(error_of(config) == "");
+  config = small();
+  config.head_dim = 5;
+  CHECK(error_of(config) == "Gpt: rotary positions need heads of even width: head_dim 5, heads 4");
+  config.head_dim = 8, config.intermediate_size = 1'000'000'000'000;
+  CHECK(error_of(config) ==
+        "Gpt: vocab_size 65, block_size 16, layers 3 and embed_dim 32, with head_dim, "
+        "intermediate_size, give more than 1e13 parameters");
   const SmallModel model(small());
   CHECK(message_of([&] { model.gpt(some_tokens(1, 17)); }) ==
         "Gpt: a window of 17 tokens is longer than block_size 16");

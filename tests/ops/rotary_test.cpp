@@ -89,6 +89,33 @@ TEST_CASE("another base gives other angles", "[ops][rotary]") {
                               std::cos(1.0), std::sin(1.0), std::cos(0.5), std::sin(0.5)})) == "");
 }
 
+TEST_CASE("halves pair the elements i and i + D / 2, and dim rotates the start of each head",
+          "[ops][rotary]") {
+  const Array x = random_array({2, 5, 12}, 1);
+  const Tensor halves = rotary_embedding(Tensor(x), 2, 3, {10000, RotaryPairs::halves});
+  const Tensor first = rotary_embedding(Tensor(x), 2, 3, {10000, RotaryPairs::interleaved, 4});
+  const Array order = array_of({12}, {0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11});
+  Array permuted = x;
+  for (std::size_t b = 0; b < 2; ++b)
+    for (std::size_t t = 0; t < 5; ++t)
+      for (std::size_t i = 0; i < 12; ++i)
+        permuted(b, t, i) = x(b, t, static_cast<std::size_t>(order(i)));
+  const Array expected = rotary_embedding(Tensor(permuted), 2, 3).value();
+  for (std::size_t b = 0; b < 2; ++b)
+    for (std::size_t t = 0; t < 5; ++t)
+      for (std::size_t i = 0; i < 12; ++i)
+        CHECK(halves.value()(b, t, static_cast<std::size_t>(order(i))) == expected(b, t, i));
+  CHECK(same_bits(slice(first, -1, 0, 4).value(),
+                  rotary_embedding(slice(Tensor(x), -1, 0, 4), 1, 3).value()));
+  for (const auto& [from, to] : {std::pair(4, 6), {10, 12}})
+    CHECK(same_bits(slice(first, -1, from, to).value(), slice(Tensor(x), -1, from, to).value()));
+  for (const std::size_t dim : {3u, 8u})
+    CHECK(message_of([&] {
+            rotary_embedding(Tensor(x), 2, 0, {10000, RotaryPairs::halves, dim});
+          }) == "rotary_embedding: dim = " + std::to_string(dim) +
+                    " must be even and at most 6, the width of a head of x (2, 5, 12)");
+}
+
 TEST_CASE("the gradient of rotary_embedding is the upstream gradient, rotated back",
           "[ops][rotary]") {
   const Array x = random_array({2, 3, 8}, 1), up = random_array({2, 3, 8}, 2);

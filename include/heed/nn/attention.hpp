@@ -5,6 +5,7 @@
 
 #include "heed/nn/layers.hpp"
 #include "heed/ops/attention.hpp"
+#include "heed/ops/rotary.hpp"
 
 namespace HEED_NAMESPACE::nn {
 
@@ -52,20 +53,23 @@ struct AttentionHead {
 struct AttentionVariant {
   std::size_t num_kv_heads = 0;  // grouped-query attention: a divisor of num_heads; 0: num_heads
   bool rotary = false;           // rotary_embedding() of queries and keys
+  std::size_t head_dim = 0;      // width of a head; 0: embed_dim / num_heads
+  RotaryOptions rotary_options = {};  // the options of rotary_embedding()
+  bool qkv_bias = false;              // whether queries, keys and values have biases in any case
 };
 
 // The queries, keys and values of multi-head attention; queries and keys are rotated if the
 // attention uses rotary embedding.
 struct Projections {
-  Tensor query;       // (B, T, C)
-  Tensor key, value;  // (B, S, C), or narrower with grouped queries
+  Tensor query;       // (B, T, H D), where D is the width of a head
+  Tensor key, value;  // (B, S, H D), or narrower with grouped queries
 };
 
-// Multi-head attention: H heads of width C / H, whose outputs are concatenated and projected
-// (Vaswani et al. 2017, section 3.2.2).
+// Multi-head attention: H heads of width D = C / H (or variant.head_dim), whose outputs are
+// concatenated and projected (Vaswani et al. 2017, section 3.2.2).
 struct MultiHeadAttention {
-  // Throws Error unless embed_dim is divisible by num_heads, and num_heads by num_kv_heads, and
-  // unless the width of a head is even if it is rotated.
+  // Throws Error unless embed_dim is divisible by num_heads (or head_dim is given), and num_heads
+  // by num_kv_heads, and unless the width of a head is even if all of it is rotated.
   MultiHeadAttention(Scope scope, std::size_t embed_dim, std::size_t num_heads,
                      Bool with_bias = true, AttentionVariant variant = {});
 
@@ -94,12 +98,14 @@ struct MultiHeadAttention {
   // position of the first row of x and of memory.
   Projections project(In x, In memory, std::size_t first = 0) const;
 
-  std::size_t num_heads;     // H, the number of heads, which divides C
-  std::size_t num_kv_heads;  // heads of keys and values: H unless queries are grouped
-  bool rotary;               // whether queries and keys are rotated
-  Linear query;              // weight (C, C)
-  Linear key, value;         // weights (num_kv_heads C / H, C)
-  Linear out;                // weight (C, C)
+  std::size_t num_heads;         // H, the number of heads
+  std::size_t num_kv_heads;      // heads of keys and values: H unless queries are grouped
+  std::size_t head_dim;          // D, the width of a head
+  bool rotary;                   // whether queries and keys are rotated
+  RotaryOptions rotary_options;  // how they are rotated
+  Linear query;                  // weight (H D, C)
+  Linear key, value;             // weights (num_kv_heads D, C)
+  Linear out;                    // weight (C, H D)
 
  private:
   Tensor attend(In x, In memory, const AttentionMask& mask, const TrainingMode* training) const;

@@ -20,15 +20,16 @@ enum class PositionKind { learned, rotary };
 // The feed-forward network: linear (C to 4C), GELU, linear (4C to C). With MlpKind::swiglu (Shazeer
 // 2020, "GLU Variants Improve Transformer", equation 6): down(silu(gate(x)) * up(x)).
 struct Mlp {
-  // C = embed_dim. If `with_bias` is false, the linear layers have only a weight.
+  // C = embed_dim. If `with_bias` is false, the linear layers have only a weight. hidden_size 0
+  // means mlp_width(C, kind).
   Mlp(Scope scope, std::size_t embed_dim, Bool with_bias = true, Gelu form = Gelu::erf,
-      MlpKind kind = MlpKind::gelu);
+      MlpKind kind = MlpKind::gelu, std::size_t hidden_size = 0);
 
   // (..., C) -> (..., C)
   Tensor operator()(In x) const;
 
   std::optional<Linear> gate;  // only with SwiGLU: (hidden, C)
-  Linear up;                   // (hidden, C); hidden is mlp_width(C, kind)
+  Linear up;                   // (hidden, C)
   Linear down;                 // (C, hidden)
   Gelu gelu_form;              // the form of GELU: exact (erf) or the tanh approximation
 };

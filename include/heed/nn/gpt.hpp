@@ -28,12 +28,32 @@ struct GptConfig {
   // Post-norm, as in BERT: norms follow the residual connections, and a norm of the embeddings
   // takes the place of the final norm.
   bool post_norm = false;
-  std::size_t token_types = 0;  // number of token types (BERT has 2: the segments); 0: none
-  bool masked_lm_head = false;  // BERT's head: linear, GELU and norm before the output layer
+  std::size_t token_types = 0;        // number of token types (BERT has 2: the segments); 0: none
+  bool masked_lm_head = false;        // BERT's head: linear, GELU and norm before the output layer
+  std::size_t intermediate_size = 0;  // width of the hidden layer of the MLPs; 0: mlp_width()
+  std::size_t head_dim = 0;           // D, the width of a head; 0: embed_dim / heads
+  bool qkv_bias = false;              // biases of queries, keys and values even without `bias`
+  // Of rotary positions: the base, the elements that form a pair, and the number of elements of a
+  // head that are rotated; 0: all (see RotaryOptions).
+  double rope_theta = 10000;
+  RotaryPairs rotary_pairs = RotaryPairs::interleaved;
+  std::size_t rotary_dim = 0;
 
-  // The width of the keys and of the values of a block: C, or less with grouped queries.
+  // D, the width of a head.
+  std::size_t head_width() const {
+    return head_dim != 0 || heads == 0 ? head_dim : embed_dim / heads;
+  }
+  // The width of the queries of a block: H D, which is C unless head_dim is given.
+  std::size_t query_width() const { return head_dim == 0 ? embed_dim : heads * head_dim; }
+  // The width of the keys and of the values of a block: H D, or less with grouped queries.
   std::size_t kv_width() const {
-    return kv_heads == 0 || heads == 0 ? embed_dim : embed_dim / heads * kv_heads;
+    return kv_heads == 0 || heads == 0 ? query_width() : head_width() * kv_heads;
+  }
+  // The width of the hidden layer of the MLPs.
+  template <class Number = std::size_t>
+  Number hidden_width() const {
+    return intermediate_size != 0 ? static_cast<Number>(intermediate_size)
+                                  : mlp_width<Number>(embed_dim, mlp);
   }
 };
 
@@ -41,12 +61,14 @@ struct GptConfig {
 template <class Number = std::size_t>
 Number parameter_count(const GptConfig& config) {
   const auto number = [](std::size_t n) { return static_cast<Number>(n); };
-  const Number C = number(config.embed_dim), KV = number(config.kv_width());
-  const Number hidden = mlp_width<Number>(config.embed_dim, config.mlp);
+  const Number C = number(config.embed_dim);
+  const Number Q = number(config.query_width()), KV = number(config.kv_width());
+  const Number hidden = config.hidden_width<Number>();
   const Number bias = config.bias ? 1 : 0, norm_bias = config.norm == NormKind::layer ? bias : 0;
+  const Number qkv_bias = config.bias || config.qkv_bias ? 1 : 0;
   const Number gates = config.mlp == MlpKind::swiglu ? 1 : 0;
   const bool learned = config.positions == PositionKind::learned;
-  const Number attention = 2 * C * C + 2 * C * KV + bias * (2 * C + 2 * KV);
+  const Number attention = 2 * C * Q + 2 * C * KV + qkv_bias * (Q + 2 * KV) + bias * C;
   const Number mlp = (2 + gates) * C * hidden + bias * ((1 + gates) * hidden + C);
   const Number block = attention + mlp + 2 * (C + norm_bias * C);
   const Number embeddings =
@@ -74,7 +96,8 @@ struct GptCache {
 // stream, the standard deviation 0.02 is divided by sqrt(2 layers), so that the initial scale of
 // the residual stream does not depend on the number of layers.
 struct Gpt {
-  // Throws Error if a size is 0, or if embed_dim is not divisible by the number of heads.
+  // Throws Error if a size is 0, or if embed_dim is not divisible by the number of heads and
+  // head_dim is not given.
   Gpt(Scope scope, const GptConfig& config);
 
   // tokens (B, T), T at most block_size -> logits (B, T, V). Throws Error if T exceeds block_size.

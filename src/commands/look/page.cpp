@@ -46,7 +46,7 @@ Json model_json(const LookCommand& command, const nn::GptConfig& c, const LookTe
           {"layers", c.layers},
           {"heads", c.heads},
           {"width", c.embed_dim},
-          {"head_size", c.embed_dim / c.heads},
+          {"head_size", c.head_width()},
           {"causal", c.causal},
           {"text", command.text ? "given with --text"
                                 : "the beginning of the validation split of " + training.name},

@@ -12,11 +12,17 @@
 
 namespace heed::app {
 
+// The flags that apply to rotary positions alone.
+static const std::set<std::string> rotary_flags = {"--rope-theta", "--rotary-pairs",
+                                                   "--rotary-dim"};
+
 static std::set<std::string> all_flags_of_model() {
-  std::set<std::string> flags = {"--tokenizer", "--bytes", "--vocab-size", "--kv-heads"};
-  const auto insert = [&](const auto& field, auto) { flags.insert(flag_of(field.name)); };
-  each_size(nn::GptConfig(), insert);
-  each_variant(nn::GptConfig(), insert);
+  std::set<std::string> flags = {"--tokenizer", "--bytes", "--vocab-size", "--rope-theta"};
+  const auto insert = [&](const auto& field, auto...) { flags.insert(flag_of(field.name)); };
+  nn::GptConfig model;
+  each_size(model, insert);
+  each_optional_size(model, insert);
+  each_variant(model, insert);
   return flags;
 }
 const std::set<std::string> flags_of_model = all_flags_of_model();
@@ -75,8 +81,9 @@ void variant_flags(Flags& flags, nn::GptConfig& model) {
   each_variant(model, [&](const Variant& variant, auto& value) {
     flags.enumeration(flag_of(variant.name), variant.help, variant.values, value);
   });
-  flags.integer("--kv-heads", model.kv_heads, any_size,
-                "heads of keys and values, for grouped-query attention [--heads]");
+  each_optional_size(
+      model, [&](const Field& field, std::size_t& size, std::size_t) { flags.field(field, size); });
+  flags.field(rope_theta_field, model.rope_theta);
 }
 
 void check_min_lr(const TrainOptions& o) {
@@ -128,12 +135,17 @@ void check_flags(TrainCommand& c, const std::set<std::string>& given) {
     if (!c.init.empty() && c.given.count(flag) != 0)
       throw UsageError(flag + " contradicts --init, which takes the model of its run");
   if (c.resume && c.replace) throw UsageError("--replace contradicts --resume; give one of them");
-  if (c.model.kv_heads == c.model.heads) c.model.kv_heads = 0;  // means the same
+  each_optional_size(c.model, [](const Field&, std::size_t& size, std::size_t usual) {
+    if (size == usual) size = 0;  // means the same
+  });
   if (!is_power_of_two(c.processes)) check_processes(c.processes, c.training);
   if (c.resume) return;  // the options of a resumed run are checked after its checkpoint is read
   if (c.trust && c.init.empty())
     throw UsageError("--trust applies to the checkpoint of --resume or --init; give one of them");
   check_heads(c.model);
+  for (const std::string& flag : rotary_flags)
+    if (given.count(flag) != 0 && c.model.positions != nn::PositionKind::rotary)
+      throw UsageError(flag + " applies to --positions rotary; give --positions rotary too");
   check_shards(c.training);
   check_processes(c.processes, c.training);
   if (given.count("--vocab-size") != 0 && c.tokenizer != Unit::byte_pair)
@@ -175,7 +187,10 @@ std::map<std::string, std::string> flag_values(const nn::GptConfig& model,
   each_option(training, put);
   if (static_cast<std::size_t>(tokenizer) < tokenizer_names.size())
     values["--tokenizer"] = tokenizer_names.at(static_cast<std::size_t>(tokenizer));
-  values["--kv-heads"] = std::to_string(model.kv_heads == 0 ? model.heads : model.kv_heads);
+  each_optional_size(model, [&](const Field& field, std::size_t size, std::size_t usual) {
+    values[flag_of(field)] = std::to_string(size == 0 ? usual : size);
+  });
+  put(rope_theta_field, model.rope_theta);
   each_variant(model, [&](const Variant& variant, auto value) {
     values[flag_of(variant.name)] = variant.values.at(static_cast<std::size_t>(value));
   });

@@ -4,7 +4,7 @@
 
 #include "files/hugging_face/json.hpp"
 #include "files/hugging_face/tokenizer.hpp"
-#include "files/model_entries.hpp"
+#include "files/vocabulary_entries.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 #include "heed/base/utf8.hpp"

@@ -58,8 +58,13 @@ Case rotary_case(Draw& d) {
   shape.back() -= shape.back() % 2;
   const std::size_t heads = divisor_of(d, shape.back() / 2), first = d.below(100);
   const double base = d.one_of<double>({2, 100, 10000});
-  return on(d.values(shape), words("heads ", heads, ", first position ", first, ", base ", base),
-            [=](T x) { return rotary_embedding(x, heads, first, base); });
+  const auto pairs = d.one_of<RotaryPairs>({RotaryPairs::interleaved, RotaryPairs::halves});
+  const std::size_t half = shape.back() / std::max<std::size_t>(heads, 1) / 2;
+  const RotaryOptions options{base, pairs, 2 * d.below(half + 1)};
+  return on(d.values(shape),
+            words("heads ", heads, ", first position ", first, ", base ", base, ", halves ",
+                  pairs == RotaryPairs::halves, ", dim ", options.dim),
+            [=](T x) { return rotary_embedding(x, heads, first, options); });
 }
 
 struct AttentionDraw {
