@@ -18,20 +18,25 @@ constexpr std::pair<Unit, std::string_view> unit_names[] = {
     {Unit::word, "word"},
     {Unit::byte_pair, "byte_pair"},
     {Unit::byte_level_bpe, "byte_level_bpe"},
-    {Unit::word_piece, "word_piece"}};
+    {Unit::word_piece, "word_piece"},
+    {Unit::sentence_piece, "sentence_piece"}};
 
 Unit unit_in(const SafetensorsFile& file) {
   const std::string& text = text_entry(file, "vocabulary.unit");
   for (const auto& [unit, name] : unit_names)
     if (name == text) return unit;
   throw_error(file.path, ": metadata 'vocabulary.unit' is ", in_quotes(text),
-              ", none of byte, byte_level_bpe, byte_pair, code_point, word and word_piece");
+              ", none of byte, byte_level_bpe, byte_pair, code_point, sentence_piece, word and "
+              "word_piece");
 }
+
+constexpr const char* tokenizer_json_key = "vocabulary.tokenizer.json";
 
 // The metadata entries for the files of a pretrained model's vocabulary.
 std::vector<std::string> file_keys(Unit unit) {
   if (unit == Unit::byte_level_bpe) return {"vocabulary.vocab.json", "vocabulary.merges.txt"};
   if (unit == Unit::word_piece) return {"vocabulary.vocab.txt"};
+  if (unit == Unit::sentence_piece) return {"vocabulary.tokenizer.vocab"};
   return {};
 }
 
@@ -69,13 +74,19 @@ void put_vocabulary(Metadata& metadata, const Vocabulary& vocabulary) {
   for (const auto& [unit, name] : unit_names)
     if (unit == vocabulary.unit()) metadata["vocabulary.unit"] = name;
   const std::vector<std::string> keys = file_keys(vocabulary.unit());
-  for (std::size_t i = 0; i < keys.size(); ++i) metadata[keys[i]] = vocabulary.files()[i];
+  if (vocabulary.unit() == Unit::byte_level_bpe && vocabulary.files().size() == 1)
+    metadata[tokenizer_json_key] = vocabulary.files()[0];
+  else
+    for (std::size_t i = 0; i < keys.size(); ++i) metadata[keys[i]] = vocabulary.files()[i];
   if (keys.empty()) metadata["vocabulary.tokens"] = vocabulary_text(vocabulary);
 }
 
 Vocabulary vocabulary_in(const SafetensorsFile& file) {
   const Unit unit = unit_in(file);
-  if (const std::vector<std::string> keys = file_keys(unit); !keys.empty()) {
+  std::vector<std::string> keys = file_keys(unit);
+  if (unit == Unit::byte_level_bpe && file.metadata.count(tokenizer_json_key) != 0)
+    keys = {tokenizer_json_key};
+  if (!keys.empty()) {
     std::vector<std::string> texts, names;
     for (const std::string& key : keys) {
       texts.push_back(text_entry(file, key));

@@ -1,4 +1,4 @@
-// byte_level_bpe.cpp: reads GPT-2's vocabulary and merges, and encodes and decodes text with them.
+// byte_level_bpe.cpp: reads vocabularies of byte-level BPE, and encodes and decodes text with them.
 
 #include "text/byte_level_bpe.hpp"
 
@@ -9,6 +9,7 @@
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
 #include "heed/base/utf8.hpp"
+#include "text/special_tokens.hpp"
 #include "text/vocabulary_files.hpp"
 
 namespace HEED_NAMESPACE {
@@ -77,8 +78,52 @@ ByteLevelBpe ByteLevelBpe::from_contents(std::string_view vocab_json, std::strin
     if (token.size() == 1)
       bpe.byte_ids_[static_cast<unsigned char>(token[0])] = static_cast<std::int64_t>(id);
   }
+  if (bpe.end_of_text_) bpe.special_ = {{std::string(end_of_text_token), *bpe.end_of_text_}};
   bpe.read_merges(merges_txt, merges_name, vocab_name);
   return bpe;
+}
+
+ByteLevelBpe ByteLevelBpe::from_tokenizer_json(std::string_view json, const std::string& name) {
+  TokenizerJson read(json, name);
+  ByteLevelBpe bpe;
+  bpe.read_tokens(read, name);
+  const TokenIds ids = ids_of(bpe.tokens_);
+  const auto id_of = [&](const std::string& token) {
+    const auto found = ids.find(token);
+    if (found == ids.end())
+      throw_error(name, ": a merge makes or joins ", in_quotes(token), ", which is no token");
+    return found->second;
+  };
+  for (const auto& [left, right] : read.merges) {
+    const std::string first = bytes_of(left, name), second = bytes_of(right, name);
+    if (bpe.merges_.add(id_of(first), id_of(second), id_of(first + second)))
+      throw_error(name, ": the merge of ", in_quotes(left), " and ", in_quotes(right), " is twice");
+  }
+  if (read.ignores_merges) bpe.whole_chunks_ = ids;
+  bpe.order_ = Merges::Order::first_occurrence;
+  bpe.begin_of_text_ = read.begin_of_text;
+  bpe.special_ = std::move(read.special);
+  bpe.added_ = std::move(read.added);
+  bpe.chunks_ = read.chunks == TokenizerJson::Chunks::llama3   ? llama3_chunks
+                : read.chunks == TokenizerJson::Chunks::digits ? digit_chunks
+                                                               : gpt2_chunks;
+  return bpe;
+}
+
+// Added tokens are written as text, the others as visible characters that stand for bytes.
+void ByteLevelBpe::read_tokens(const TokenizerJson& json, const std::string& name) {
+  std::vector<char> is_text(json.tokens.size());
+  for (const TokensOfText* added : {&json.special, &json.added})
+    for (const auto& [token, id] : *added) is_text[id] = 1;
+  byte_ids_.fill(-1);
+  for (std::size_t id = 0; id < json.tokens.size(); ++id) {
+    const std::string& written = json.tokens[id];
+    tokens_.push_back(is_text[id] != 0 ? written
+                                       : bytes_of(written, name + ": id " + std::to_string(id)));
+    if (tokens_[id] == end_of_text_token) end_of_text_ = id;
+    if (tokens_[id].size() == 1 && is_text[id] == 0)
+      byte_ids_[static_cast<unsigned char>(tokens_[id][0])] = static_cast<std::int64_t>(id);
+  }
 }
 
 // Reads the list of merges, whose first line can be a comment: "#version: 0.2".
@@ -143,6 +188,8 @@ const std::string& ByteLevelBpe::piece(std::size_t id) const {
 }
 
 void ByteLevelBpe::append_chunk(std::string_view chunk, std::vector<std::size_t>& ids) const {
+  if (const auto found = whole_chunks_.find(std::string(chunk)); found != whole_chunks_.end())
+    return ids.push_back(found->second);
   std::vector<std::uint32_t> tokens;
   for (const char c : chunk) {
     const auto byte = static_cast<unsigned char>(c);
@@ -151,24 +198,24 @@ void ByteLevelBpe::append_chunk(std::string_view chunk, std::vector<std::size_t>
                   " is not in the vocabulary");
     tokens.push_back(static_cast<std::uint32_t>(byte_ids_[byte]));
   }
-  tokens = merges_.applied_to(std::move(tokens));
+  tokens = merges_.applied_to(std::move(tokens), order_);
   ids.insert(ids.end(), tokens.begin(), tokens.end());
 }
 
 void ByteLevelBpe::append_text(std::string_view text, std::vector<std::size_t>& ids) const {
-  for (const std::string_view chunk : chunks_of(text)) append_chunk(chunk, ids);
+  for (const std::string_view chunk : chunks_(text)) append_chunk(chunk, ids);
 }
 
-std::vector<std::size_t> ByteLevelBpe::encode(std::string_view text, EndOfText end_of_text) const {
+std::vector<std::size_t> ByteLevelBpe::encode(std::string_view text, SpecialTokens special) const {
+  TokensOfText tokens = added_;
+  if (special == SpecialTokens::as_tokens)
+    tokens.insert(tokens.end(), special_.begin(), special_.end());
   std::vector<std::size_t> ids;
-  if (end_of_text == EndOfText::as_token && end_of_text_) {
-    for (std::size_t at; (at = text.find(end_of_text_token)) != text.npos;) {
-      append_text(text.substr(0, at), ids);
-      ids.push_back(*end_of_text_);
-      text.remove_prefix(at + end_of_text_token.size());
-    }
-  }
-  append_text(text, ids);
+  split_at_special(
+      text, tokens, [&](std::string_view part) { append_text(part, ids); },
+      [&](std::size_t id) { ids.push_back(id); });
+  if (begin_of_text_ && (ids.empty() || ids[0] != *begin_of_text_))
+    ids.insert(ids.begin(), *begin_of_text_);
   return ids;
 }
 

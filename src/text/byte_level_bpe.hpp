@@ -1,4 +1,5 @@
-// byte_level_bpe.hpp: GPT-2's tokenizer, a byte-level byte-pair encoding read from two files.
+// byte_level_bpe.hpp: the tokenizers of GPT-2, SmolLM2 and Llama 3, a byte-level byte-pair
+// encoding.
 #pragma once
 
 #include <array>
@@ -7,15 +8,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
-#include "heed/array/precision.hpp"
+#include "heed/text/vocabulary.hpp"
+#include "text/byte_level_chunks.hpp"
 #include "text/merges.hpp"
+#include "text/tokenizer_json.hpp"
 
 namespace HEED_NAMESPACE {
-
-// What the characters <|endoftext|> in a text mean: ordinary text, or the token that ends a text.
-enum class EndOfText { as_text, as_token };
 
 // The byte-level byte-pair encoding of GPT-2 (Radford et al. 2019, section 2.2) with a given
 // vocabulary. A text is split into chunks, the bytes of a chunk are tokens, and the merges join
@@ -39,37 +40,49 @@ class ByteLevelBpe {
                                     const std::string& vocab_name = "vocab.json",
                                     const std::string& merges_name = "merges.txt");
 
+  // Reads a tokenizer.json of Hugging Face. Throws Error `NAME: reason` for a damaged file and for
+  // settings that heed does not support (see TokenizerJson). Several merges may make one token.
+  static ByteLevelBpe from_tokenizer_json(std::string_view json,
+                                          const std::string& name = "tokenizer.json");
+
   std::size_t size() const { return tokens_.size(); }  // the number of tokens
   // The bytes of a token, such as " door". Throws Error for an id of size() or more.
   const std::string& piece(std::size_t id) const;
   // The id of the token <|endoftext|>, if the vocabulary has it.
   std::optional<std::size_t> end_of_text() const { return end_of_text_; }
+  // The token with which encode() begins each text, such as Llama 3's <|begin_of_text|>.
+  std::optional<std::size_t> begin_of_text() const { return begin_of_text_; }
 
   // The token ids of a UTF-8 text. Throws Error if the text is not UTF-8, or if it has a byte that
   // the vocabulary lacks. Takes O(n log n) time for n bytes, even in a single word.
   std::vector<std::size_t> encode(std::string_view text,
-                                  EndOfText end_of_text = EndOfText::as_text) const;
+                                  SpecialTokens special = SpecialTokens::as_text) const;
 
   // The bytes of the tokens, one after the other: the inverse of encode. A part of the ids of a
   // text can end inside a character. Throws Error for an id of size() or more.
   std::string decode(const std::vector<std::size_t>& ids) const;
 
   // Splits a UTF-8 text into the chunks in which tokens are merged, as GPT-2's regular expression
-  // does:
-  //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-  // Throws Error if the text is not UTF-8.
-  static std::vector<std::string_view> chunks_of(std::string_view text);
+  // does (see gpt2_chunks). Throws Error if the text is not UTF-8.
+  static std::vector<std::string_view> chunks_of(std::string_view text) {
+    return gpt2_chunks(text);
+  }
 
  private:
   void read_merges(std::string_view text, const std::string& name, const std::string& vocab_name);
   void check_made(const std::vector<char>& made, const std::string& name) const;
   void append_chunk(std::string_view chunk, std::vector<std::size_t>& ids) const;
   void append_text(std::string_view text, std::vector<std::size_t>& ids) const;
+  void read_tokens(const TokenizerJson& json, const std::string& name);
 
   std::vector<std::string> tokens_;           // the bytes of each token
   std::array<std::int64_t, 256> byte_ids_{};  // the token of each byte; -1: none
   Merges merges_;
-  std::optional<std::size_t> end_of_text_;
+  Merges::Order order_ = Merges::Order::all_occurrences;
+  std::optional<std::size_t> end_of_text_, begin_of_text_;
+  TokensOfText special_, added_;  // tokens on request, and tokens in any case
+  std::unordered_map<std::string, std::uint32_t> whole_chunks_;  // tokens that need no merges
+  std::vector<std::string_view> (*chunks_)(std::string_view) = gpt2_chunks;
 };
 
 }  // namespace HEED_NAMESPACE

@@ -1,33 +1,29 @@
 // byte_level_chunks.cpp: GPT-2's pre-tokenizer, a regular expression written out as a matcher.
 
+#include "text/byte_level_chunks.hpp"
+
 #include "base/unicode.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 #include "heed/base/utf8.hpp"
-#include "text/byte_level_bpe.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
 
-enum class Kind { white_space, letter, number, other };
-
-Kind kind_of(char32_t c) {
+CharacterKind kind_of(char32_t c) {
   if (c < 0x80) {
-    if (c == ' ' || (c >= '\t' && c <= '\r')) return Kind::white_space;
-    if (c >= '0' && c <= '9') return Kind::number;
-    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ? Kind::letter : Kind::other;
+    if (c == ' ' || (c >= '\t' && c <= '\r')) return CharacterKind::white_space;
+    if (c >= '0' && c <= '9') return CharacterKind::number;
+    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ? CharacterKind::letter : CharacterKind::other;
   }
-  if (is_letter(c)) return Kind::letter;
-  if (is_number(c)) return Kind::number;
-  return is_white_space(c) ? Kind::white_space : Kind::other;
+  if (is_letter(c)) return CharacterKind::letter;
+  if (is_number(c)) return CharacterKind::number;
+  return is_white_space(c) ? CharacterKind::white_space : CharacterKind::other;
 }
 
-struct Character {
-  Kind kind;
-  std::size_t size;  // size in bytes
-};
+}  // namespace
 
-Character character(std::string_view text, std::size_t at) {
+KindOfCharacter kind_of_character(std::string_view text, std::size_t at) {
   const auto [c, size] = decode_utf8(text, at);
   if (size == 0)
     throw_error("encode: the text is not UTF-8 at byte ", at, " (",
@@ -35,6 +31,8 @@ Character character(std::string_view text, std::size_t at) {
                 "); convert it with iconv -t UTF-8");
   return {kind_of(c), size};
 }
+
+namespace {
 
 // The size of 's, 't, 're, 've, 'm, 'll or 'd at `begin`, or 0. Capital letters do not count.
 std::size_t contraction(std::string_view text, std::size_t begin) {
@@ -50,10 +48,10 @@ struct Run {
 };
 
 // The run of characters of one kind that begins at `begin`.
-Run run_of(std::string_view text, std::size_t begin, Kind kind) {
+Run run_of(std::string_view text, std::size_t begin, CharacterKind kind) {
   Run run{begin, begin};
   while (run.end < text.size()) {
-    const Character next = character(text, run.end);
+    const KindOfCharacter next = kind_of_character(text, run.end);
     if (next.kind != kind) break;
     run.last = run.end;
     run.end += next.size;
@@ -67,18 +65,18 @@ std::size_t end_of_match(std::string_view text, std::size_t begin) {
   // ` ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+`: a run that is not white space, and a space before it.
   const std::size_t first = begin + (text[begin] == ' ' ? 1 : 0);
   if (first < text.size()) {
-    const Kind kind = character(text, first).kind;
-    if (kind != Kind::white_space) return run_of(text, first, kind).end;
+    const CharacterKind kind = kind_of_character(text, first).kind;
+    if (kind != CharacterKind::white_space) return run_of(text, first, kind).end;
   }
   // `\s+(?!\S)|\s+`: white space, without its last character if something follows: that can be the
   // space before a word. A single character of white space is a chunk in any case.
-  const Run run = run_of(text, begin, Kind::white_space);
+  const Run run = run_of(text, begin, CharacterKind::white_space);
   return run.end == text.size() || run.last == begin ? run.end : run.last;
 }
 
 }  // namespace
 
-std::vector<std::string_view> ByteLevelBpe::chunks_of(std::string_view text) {
+std::vector<std::string_view> gpt2_chunks(std::string_view text) {
   return split_chunks(text, end_of_match);
 }
 

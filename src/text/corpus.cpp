@@ -61,7 +61,7 @@ Corpus::Corpus(std::string text, Vocabulary vocabulary)
     : text_(std::move(text)), vocabulary_(std::move(vocabulary)) {
   if (vocabulary_.unit() == Unit::word || vocabulary_.unit() == Unit::word_piece)
     throw_error("corpus: the vocabulary is word-level; give a character-level or byte-level one");
-  if (vocabulary_.unit() == Unit::byte_pair || vocabulary_.unit() == Unit::byte_level_bpe) {
+  if (has_merges(vocabulary_.unit())) {
     const auto append = [&](std::string_view part) {
       const std::vector<std::int64_t> ids = vocabulary_.encode(part);
       ids_.insert(ids_.end(), ids.begin(), ids.end());
@@ -91,10 +91,8 @@ void Corpus::read_characters() {
 }
 
 std::string_view Corpus::training_text() const {
-  const bool has_pairs =
-      vocabulary_.unit() == Unit::byte_pair || vocabulary_.unit() == Unit::byte_level_bpe;
-  return std::string_view(text_).substr(0, has_pairs          ? training_bytes(text_)
-                                           : offsets_.empty() ? train_size_
+  return std::string_view(text_).substr(0, has_merges(vocabulary_.unit()) ? training_bytes(text_)
+                                           : offsets_.empty()             ? train_size_
                                                               : byte_offset(train_size_));
 }
 

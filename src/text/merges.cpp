@@ -58,7 +58,7 @@ const Merges::Merge* Merges::find(std::uint32_t left, std::uint32_t right) const
 
 // A queue holds the merges that apply, so that no step scans the chunk; an entry is out of date if
 // its tokens have been joined with others since.
-std::vector<std::uint32_t> Merges::applied_to(std::vector<std::uint32_t> ids) const {
+std::vector<std::uint32_t> Merges::applied_to(std::vector<std::uint32_t> ids, Order order) const {
   Chain chain(std::move(ids));
   const auto merge_at = [&](std::size_t i) {
     return chain.has_pair(i) ? find(chain.ids[i], chain.ids[chain.next[i]]) : nullptr;
@@ -74,6 +74,7 @@ std::vector<std::uint32_t> Merges::applied_to(std::vector<std::uint32_t> ids) co
     const std::uint32_t rank = queue.top().first;
     changed.clear();
     for (; !queue.empty() && queue.top().first == rank; queue.pop()) {
+      if (order == Order::first_occurrence && !changed.empty()) break;
       const std::size_t i = queue.top().second;
       const Merge* const merge = merge_at(i);
       if (merge == nullptr || merge->rank != rank) continue;

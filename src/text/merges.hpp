@@ -26,9 +26,12 @@ class Merges {
   std::optional<std::uint32_t> add(std::uint32_t left, std::uint32_t right, std::uint32_t id);
 
   // Applies the merge with the lowest rank that joins any two neighbours to all its occurrences
-  // from left to right, again and again, and returns the tokens that are left. Takes O(n log n)
-  // time for n tokens.
-  std::vector<std::uint32_t> applied_to(std::vector<std::uint32_t> ids) const;
+  // from left to right (or to the first one, as Hugging Face's tokenizers do), again and again, and
+  // returns the tokens that are left. The two orders differ only if several merges make the same
+  // token. Takes O(n log n) time for n tokens.
+  enum class Order { all_occurrences, first_occurrence };
+  std::vector<std::uint32_t> applied_to(std::vector<std::uint32_t> ids,
+                                        Order order = Order::all_occurrences) const;
 
  private:
   const Merge* find(std::uint32_t left, std::uint32_t right) const;

@@ -12,6 +12,7 @@
 #include "heed/base/utf8.hpp"
 #include "heed/text/word_piece.hpp"
 #include "text/byte_level_bpe.hpp"
+#include "text/sentence_piece.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
@@ -80,6 +81,10 @@ void check(Unit unit, const std::vector<std::uint32_t>& values) {
 
 }  // namespace
 
+bool has_merges(Unit unit) {
+  return unit == Unit::byte_pair || unit == Unit::byte_level_bpe || unit == Unit::sentence_piece;
+}
+
 Vocabulary Vocabulary::of_text(std::string_view text, Unit unit) {
   if (unit == Unit::word) return Vocabulary(distinct_words(text));
   std::vector<char> occurs(unit == Unit::byte ? 256 : last_code_point + 1);
@@ -110,16 +115,25 @@ Vocabulary::Vocabulary(BytePairs byte_pairs)
 Vocabulary Vocabulary::from_files(Unit unit, std::vector<std::string> texts,
                                   const std::vector<std::string>& names) {
   Vocabulary vocabulary(unit);
-  const std::size_t expected = unit == Unit::byte_level_bpe ? 2 : unit == Unit::word_piece ? 1 : 0;
+  const bool one = unit == Unit::word_piece || unit == Unit::sentence_piece;
+  const bool json = unit == Unit::byte_level_bpe && texts.size() == 1;
+  const std::size_t expected = one || json ? 1 : unit == Unit::byte_level_bpe ? 2 : 0;
   if (expected == 0 || texts.size() != expected || names.size() != expected)
-    throw_error("vocabulary: ", texts.size(), " files, ", names.size(), " names; byte-level BPE ",
-                "needs vocab.json and merges.txt, WordPiece needs vocab.txt");
-  if (unit == Unit::byte_level_bpe)
+    throw_error(
+        "vocabulary: ", texts.size(), " files, ", names.size(), " names; byte-level BPE ",
+        "needs vocab.json and merges.txt, WordPiece needs vocab.txt, SentencePiece one file");
+  if (json)
+    vocabulary.byte_level_bpe_ =
+        std::make_shared<const ByteLevelBpe>(ByteLevelBpe::from_tokenizer_json(texts[0], names[0]));
+  else if (unit == Unit::byte_level_bpe)
     vocabulary.byte_level_bpe_ = std::make_shared<const ByteLevelBpe>(
         ByteLevelBpe::from_contents(texts[0], texts[1], names[0], names[1]));
-  else
+  else if (unit == Unit::word_piece)
     vocabulary.word_piece_ =
         std::make_shared<const WordPiece>(WordPiece::from_contents(texts[0], names[0]));
+  else
+    vocabulary.sentence_piece_ =
+        std::make_shared<const SentencePiece>(SentencePiece::from_contents(texts[0], names[0]));
   vocabulary.files_ = std::move(texts);
   vocabulary.find_ascii();
   return vocabulary;
@@ -127,6 +141,9 @@ Vocabulary Vocabulary::from_files(Unit unit, std::vector<std::string> texts,
 
 // Lets find() return the ids of ASCII characters that are tokens, such as the line break.
 void Vocabulary::find_ascii() {
+  if (sentence_piece_)
+    for (unsigned char c = 0; c < 128; ++c)
+      ids_.push_back(static_cast<std::int32_t>(sentence_piece_->find(c)));
   if (!byte_level_bpe_) return;
   ids_.assign(128, -1);
   for (std::size_t i = 0; i < byte_level_bpe_->size(); ++i) {
@@ -146,6 +163,8 @@ std::size_t Vocabulary::size() const {
       return byte_level_bpe_->size();
     case Unit::word_piece:
       return word_piece_->size();
+    case Unit::sentence_piece:
+      return sentence_piece_->size();
     default:
       return values_.size();
   }
@@ -166,6 +185,9 @@ std::optional<std::int64_t> Vocabulary::end_of_text() const {
 }
 
 std::int64_t Vocabulary::first_token() const {
+  if (sentence_piece_) return static_cast<std::int64_t>(sentence_piece_->begin_of_text());
+  if (byte_level_bpe_ && byte_level_bpe_->begin_of_text())
+    return static_cast<std::int64_t>(*byte_level_bpe_->begin_of_text());
   return end_of_text().value_or(std::max<std::int64_t>(find('\n'), 0));
 }
 
@@ -193,11 +215,12 @@ void Vocabulary::throw_unknown_token(std::uint32_t value) const {
   throw_error(token_text(unit_, value), unknown_token_text, remedy(value));
 }
 
-std::vector<std::int64_t> Vocabulary::encode(std::string_view text) const {
+std::vector<std::int64_t> Vocabulary::encode(std::string_view text, SpecialTokens special) const {
   if (byte_pairs_) return byte_pairs_->encode(text);
-  if (byte_level_bpe_ || word_piece_) {
-    const auto pieces =
-        byte_level_bpe_ ? byte_level_bpe_->encode(text) : word_piece_->encode_sequence(text);
+  if (!files_.empty()) {
+    const auto pieces = byte_level_bpe_   ? byte_level_bpe_->encode(text, special)
+                        : sentence_piece_ ? sentence_piece_->encode(text, special)
+                                          : word_piece_->encode_sequence(text);
     return {pieces.begin(), pieces.end()};
   }
   std::vector<std::int64_t> ids;
@@ -226,10 +249,12 @@ void Vocabulary::check_id(std::int64_t id) const {
 }
 
 std::string Vocabulary::decode(const std::vector<std::int64_t>& ids) const {
-  if (byte_level_bpe_ || word_piece_) {
+  if (!files_.empty()) {
     for (const std::int64_t id : ids) check_id(id);
     const std::vector<std::size_t> pieces(ids.begin(), ids.end());
-    return byte_level_bpe_ ? byte_level_bpe_->decode(pieces) : word_piece_->decode(pieces);
+    return byte_level_bpe_   ? byte_level_bpe_->decode(pieces)
+           : sentence_piece_ ? sentence_piece_->decode(pieces)
+                             : word_piece_->decode(pieces);
   }
   std::string text;
   for (const std::int64_t id : ids) {

@@ -11,6 +11,7 @@
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
 #include "heed/base/utf8.hpp"
+#include "text/check_encoding.hpp"
 #include "text/vocabulary_files.hpp"
 
 namespace HEED_NAMESPACE {
@@ -58,17 +59,6 @@ std::u32string cleaned(std::u32string_view text) {
       result += c;
   }
   return result;
-}
-
-void check_encoding(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t size = decode_utf8(text, i).size;
-    if (size == 0)
-      throw_error("encode: the text is not UTF-8 at byte ", i, " (",
-                  hexadecimal("0x%02llx", static_cast<unsigned char>(text[i])),
-                  "); convert it with iconv -t UTF-8");
-    i += size;
-  }
 }
 
 // The lines of the file; a line can end in \r\n.

@@ -246,7 +246,7 @@ TEST_CASE("--trust does not skip checks of the checksum and the content", "[comm
   put(sandbox.checkpoint(), foreign);
   CHECK(sandbox.rejected(sample_trusted) ==
         "metadata 'vocabulary.unit' is 'code point', none of byte, byte_level_bpe, byte_pair, "
-        "code_point, word and word_piece");
+        "code_point, sentence_piece, word and word_piece");
   CHECK(sandbox.heed({"train", "in.txt", "--out", "n", "--trust"}).err ==
         "heed: error: --trust applies to the checkpoint of --resume or --init; give one of them\n");
 }

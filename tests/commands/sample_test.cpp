@@ -348,7 +348,7 @@ TEST_CASE("a checkpoint with a damaged vocabulary is rejected with the reason",
   };
   CHECK(rejected("vocabulary.unit", "letter") ==
         "metadata 'vocabulary.unit' is 'letter', none of byte, byte_level_bpe, byte_pair, "
-        "code_point, word and word_piece");
+        "code_point, sentence_piece, word and word_piece");
   for (const char* symbols : {"x", "10 x", "10  32", "10,32", " 10", "99999999999"})
     CHECK(rejected("vocabulary.tokens", symbols) == "metadata 'vocabulary.tokens' is damaged");
   CHECK(rejected("vocabulary.tokens", "32 10") ==

@@ -48,7 +48,8 @@ void check_round_trip(const heed::ByteLevelBpe& bpe, const std::string& text) {
     joined += chunk;
   }
   expect(joined == text, "the chunks make the text");
-  for (const heed::EndOfText special_token : {heed::EndOfText::as_text, heed::EndOfText::as_token})
+  for (const heed::SpecialTokens special_token :
+       {heed::SpecialTokens::as_text, heed::SpecialTokens::as_tokens})
     expect(bpe.decode(bpe.encode(text, special_token)) == text, "decode is the inverse of encode");
 }
 

@@ -81,8 +81,8 @@ TEST_CASE("a word of a million bytes is encoded", "[text][byte_level_bpe]") {
 
 TEST_CASE("<|endoftext|> is a token on request only", "[text][byte_level_bpe]") {
   CHECK(bpe().end_of_text() == std::optional<std::size_t>(9));
-  CHECK(bpe().encode("ab<|endoftext|> ab", EndOfText::as_token) == Ids{5, 9, 6});
-  CHECK(bpe().encode("<|endoftext|><|endoftext|>", EndOfText::as_token) == Ids{9, 9});
+  CHECK(bpe().encode("ab<|endoftext|> ab", SpecialTokens::as_tokens) == Ids{5, 9, 6});
+  CHECK(bpe().encode("<|endoftext|><|endoftext|>", SpecialTokens::as_tokens) == Ids{9, 9});
   CHECK(message_of([] { bpe().encode("ab<|endoftext|>"); }) ==
         "encode: the byte 0x3c in '<|' is not in the vocabulary");
   CHECK_FALSE(ByteLevelBpe::from_contents(R"({"a": 0})", "").end_of_text());

@@ -118,7 +118,8 @@ TEST_CASE("find returns -1 for an unknown token", "[text][vocabulary]") {
 
 TEST_CASE("only the vocabularies of pretrained models are made of files", "[text][vocabulary]") {
   const std::string needed =
-      "; byte-level BPE needs vocab.json and merges.txt, WordPiece needs vocab.txt";
+      "; byte-level BPE needs vocab.json and merges.txt, WordPiece needs vocab.txt, "
+      "SentencePiece one file";
   for (const Unit unit : {Unit::code_point, Unit::byte, Unit::byte_pair, Unit::word})
     CHECK_THROWS_WITH(Vocabulary::from_files(unit, {"[UNK]\na\n"}, {"vocab.txt"}),
                       "vocabulary: 1 files, 1 names" + needed);

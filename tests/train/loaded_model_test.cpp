@@ -87,7 +87,7 @@ TEST_CASE("the error of a damaged vocabulary contains the file name", "[train][l
   CHECK(rejected("byte_pair", "a b") == "m: metadata 'vocabulary.tokens' is damaged");
   CHECK(rejected("letter", "1") ==
         "m: metadata 'vocabulary.unit' is 'letter', none of byte, byte_level_bpe, byte_pair, "
-        "code_point, word and word_piece");
+        "code_point, sentence_piece, word and word_piece");
 }
 
 TEST_CASE("a model that is not causal can neither be trained nor generate",

@@ -15,11 +15,21 @@
 namespace HEED_NAMESPACE {
 
 class ByteLevelBpe;
+class SentencePiece;
 class WordPiece;
 
 // The kind of token: a character (a Unicode code point), a byte, a token of byte-pair encoding, a
-// word, or a token of a pretrained model: of GPT-2's byte-level BPE, or of BERT's WordPiece.
-enum class Unit { code_point, byte, byte_pair, word, byte_level_bpe, word_piece };
+// word, or a token of a pretrained model: of GPT-2's byte-level BPE, of BERT's WordPiece, or of
+// Llama's SentencePiece.
+enum class Unit { code_point, byte, byte_pair, word, byte_level_bpe, word_piece, sentence_piece };
+
+// Whether the tokens are made by merges, so that a part of a text cannot be encoded alone:
+// byte_pair, byte_level_bpe and sentence_piece.
+bool has_merges(Unit unit);
+
+// What the characters of a special token, such as <|endoftext|> or <s>, mean in a text: ordinary
+// text, or the token. (Special tokens of WordPiece, such as [MASK], are always tokens.)
+enum class SpecialTokens { as_text, as_tokens };
 
 // The tokens of a model in ascending order (words in byte order; tokens of byte-pair encoding in
 // the order of learning). A token's id is its index, from 0 to size() - 1.
@@ -39,9 +49,11 @@ class Vocabulary {
   explicit Vocabulary(std::vector<std::string> words);
   // Builds a vocabulary of the tokens of a byte-pair encoding.
   explicit Vocabulary(BytePairs byte_pairs);
-  // The vocabulary of a pretrained model, from the text of its files: vocab.json and merges.txt for
-  // Unit::byte_level_bpe, vocab.txt for Unit::word_piece. `names` are the names of these files in
-  // error messages. Throws Error for another unit or number of files, and for damaged files.
+  // The vocabulary of a pretrained model, from the text of its files: for Unit::byte_level_bpe
+  // vocab.json and merges.txt (GPT-2), or tokenizer.json alone (SmolLM2, Llama 3); vocab.txt for
+  // Unit::word_piece; and for Unit::sentence_piece the text of spm_export_vocab, a line
+  // "PIECE<tab>SCORE" for each token. `names` are the names of these files
+  // in error messages. Throws Error for another unit or number of files, and for damaged files.
   static Vocabulary from_files(Unit unit, std::vector<std::string> texts,
                                const std::vector<std::string>& names);
 
@@ -69,16 +81,19 @@ class Vocabulary {
 
   // The id of GPT-2's <|endoftext|>, which separates texts, if the vocabulary has it.
   std::optional<std::int64_t> end_of_text() const;
-  // The token from which a text without a prompt is generated: <|endoftext|>, the line break or, in
-  // a vocabulary without them, token 0.
+  // The token from which a text without a prompt is generated: <|endoftext|>, Llama's <s>, the line
+  // break or, in a vocabulary without them, token 0.
   std::int64_t first_token() const;
 
-  // The token ids of a text, with WordPiece between [CLS] and [SEP]. Throws Error for an unknown
-  // token (for a word: "'dor' is not in the vocabulary; ...") and for invalid UTF-8.
-  std::vector<std::int64_t> encode(std::string_view text) const;
+  // The token ids of a text, with WordPiece between [CLS] and [SEP], with SentencePiece after <s>.
+  // Throws Error for an unknown token (for a word: "'dor' is not in the vocabulary; ...") and for
+  // invalid UTF-8.
+  std::vector<std::int64_t> encode(std::string_view text,
+                                   SpecialTokens special = SpecialTokens::as_text) const;
 
   // The text of the token ids, with spaces between words. A piece of WordPiece inside a word keeps
-  // its ## only if it comes first. Throws Error for an id outside [0, size()).
+  // its ## only if it comes first, and a piece of SentencePiece after <s> loses a space at its
+  // start. Throws Error for an id outside [0, size()).
   std::string decode(const std::vector<std::int64_t>& ids) const;
   std::string decode(std::int64_t id) const { return decode(std::vector{id}); }
 
@@ -104,6 +119,7 @@ class Vocabulary {
   std::vector<std::string> files_;
   std::shared_ptr<const ByteLevelBpe> byte_level_bpe_;  // copies of a vocabulary share it
   std::shared_ptr<const WordPiece> word_piece_;
+  std::shared_ptr<const SentencePiece> sentence_piece_;
   std::vector<std::int32_t> ids_;  // token id of each code point or byte; -1: not in the vocabulary
 };
 

@@ -29,7 +29,8 @@ std::vector<std::int64_t> encoded_prompt(const SampleCommand& command, const Voc
   }
   std::vector<std::int64_t> prompt;
   try {
-    prompt = vocabulary.encode(*command.prompt);
+    prompt = vocabulary.encode(*command.prompt,
+                               command.special ? SpecialTokens::as_tokens : SpecialTokens::as_text);
   } catch (const Error& error) {
     throw UsageError("--prompt: " + std::string(error.what()));
   }
@@ -41,38 +42,58 @@ std::vector<std::int64_t> encoded_prompt(const SampleCommand& command, const Voc
   return prompt;
 }
 
-// Prints one text, token by token: first --prompt, then the tokens that follow it.
+// Prints one text, token by token: first --prompt, then the tokens that follow it, until --stop.
 class SampleWriter {
  public:
-  SampleWriter(const Vocabulary& vocabulary, const std::string& prompt)
-      : vocabulary_(vocabulary), needs_space_(words() && !prompt.empty()) {
-    output_.write(prompt);
+  SampleWriter(const SampleCommand& command, const Vocabulary& vocabulary, std::int64_t last)
+      : vocabulary_(vocabulary), stop_(command.stop) {
+    output_.write(command.prompt.value_or(""));
+    const bool words = vocabulary.unit() == Unit::word;  // without a prompt, no space comes first
+    if (!words || !command.prompt.value_or("").empty()) last_ = last;
   }
-  void write(std::int64_t token) {
-    output_.write((needs_space_ ? " " : "") + vocabulary_.decode(token));
-    needs_space_ = words();
+  // Returns whether the text goes on.
+  bool write(std::int64_t token) {
+    if (is_done_) return false;
+    pending_ += last_ ? following(*last_, token) : vocabulary_.decode(token);
+    last_ = token;
+    const std::size_t found = stop_.empty() ? pending_.npos : pending_.find(stop_);
+    is_done_ = found != pending_.npos;
+    const std::size_t end = is_done_ ? found : pending_.size() - beginning_of_stop();
+    output_.write(pending_.substr(0, end));
+    pending_.erase(0, is_done_ ? pending_.npos : end);
+    return !is_done_;
   }
   void finish() {
+    output_.write(pending_);
     output_.finish();
     std::cout << std::endl;
   }
 
  private:
-  bool words() const { return vocabulary_.unit() == Unit::word; }
+  // The text of a token after another one.
+  std::string following(std::int64_t last, std::int64_t token) const {
+    return vocabulary_.decode({last, token}).substr(vocabulary_.decode(last).size());
+  }
+  // The size of the longest end of the pending text with which --stop begins.
+  std::size_t beginning_of_stop() const {
+    std::size_t size = std::min(pending_.size(), stop_.size());
+    while (pending_.compare(pending_.size() - size, size, stop_, 0, size) != 0) --size;
+    return size;
+  }
 
   const Vocabulary& vocabulary_;
+  std::string stop_, pending_;  // the text that is not yet written
+  std::optional<std::int64_t> last_;
+  bool is_done_ = false;
   TextWriter output_;
-  bool needs_space_;
 };
 
 void write_sample(const SampleCommand& command, const LoadedModel& saved,
                   const std::vector<std::int64_t>& prompt) {
-  SampleWriter writer(saved.vocabulary, command.prompt.value_or(""));
+  SampleWriter writer(command, saved.vocabulary, prompt.back());
   Generator generator(command.seed);
-  generate(saved.model, prompt, command.options, generator, [&](std::int64_t token) {
-    writer.write(token);
-    return std::cout.good();
-  });
+  generate(saved.model, prompt, command.options, generator,
+           [&](std::int64_t token) { return writer.write(token) && std::cout.good(); });
   writer.finish();
 }
 
@@ -88,7 +109,7 @@ void write_samples(const SampleCommand& command, const LoadedModel& saved,
     const auto texts = generate(saved.model, prompt, command.options, generators);
     for (std::size_t i = 0; i < texts.size() && std::cout.good(); ++i) {
       std::cout << "---- seed " << command.seed + begin + i << '\n';
-      SampleWriter writer(saved.vocabulary, command.prompt.value_or(""));
+      SampleWriter writer(command, saved.vocabulary, prompt.back());
       for (const std::int64_t token : texts[i]) writer.write(token);
       writer.finish();
     }
@@ -99,8 +120,9 @@ void write_samples(const SampleCommand& command, const LoadedModel& saved,
 
 void declare_flags(Flags& flags, SampleCommand& c) {
   run_argument(flags, c.run, c.trust);
-  flags.text("--prompt", "TEXT", "text to continue [a line break, or GPT-2's <|endoftext|>]",
-             c.prompt);
+  flags.text("--prompt", "TEXT", "text to continue [<|endoftext|>, <s> or a line break]", c.prompt);
+  flags.flag("--special", c.special, "special tokens in --prompt are tokens, not text");
+  flags.text("--stop", "TEXT", "end a sample before this text", c.stop);
   flags.integer("--tokens", c.options.tokens, {0, max_size}, "number of tokens to generate");
   flags.number("--temperature", c.options.temperature, {0, infinite},
                "divisor of the logits; 0: the most likely token");

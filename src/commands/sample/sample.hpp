@@ -17,6 +17,8 @@ struct SampleCommand : CommandOptions {
   std::string run;     // the folder of a run, or a checkpoint file
   bool trust = false;  // load the checkpoint even if it has no checksum
   std::optional<std::string> prompt;
+  bool special = false;  // special tokens in the prompt are tokens, not text
+  std::string stop;      // the text before which a sample ends; "": none
   GenerateOptions options;
   std::uint64_t seed = 1337;
   std::size_t samples = 1;  // number of texts; text i draws with seed + i

@@ -54,7 +54,7 @@ void load_options(const ModelFile& file, const std::string& run, TrainCommand& c
   const nn::GptConfig model = file.config();
   TrainOptions training = file.options();
   const std::size_t vocab_size = file.text().vocab_size;
-  if ((tokenizer == Unit::byte_pair || tokenizer == Unit::byte_level_bpe) && vocab_size == 0)
+  if (has_merges(tokenizer) && vocab_size == 0)
     throw_error(file.path(),
                 ": an older heed divided its tokens into training and validation data otherwise; "
                 "start a new run from its weights with --init ",

@@ -101,9 +101,8 @@ struct Run {
                   : text.path == "-" ? "pipe " + of_run + " again"
                                      : "give " + of_run);
     text.encode(vocabulary());
-    const Unit unit = text.vocabulary->unit();
     command.model.vocab_size = text.vocabulary->size();
-    if (unit == Unit::byte_pair || unit == Unit::byte_level_bpe)
+    if (has_merges(text.vocabulary->unit()))
       text.fingerprint.vocab_size = initial ? text.vocabulary->size() : command.vocab_size;
     check_memory(command, communicator.local_size());
     text.check_length(command.model.block_size);
