@@ -48,7 +48,7 @@ std::vector<BadFolder> bad_configurations() {
       {"a large file", "gpt2",
        [](const Folder& f) { put(f / "m/config.json", std::string(2'000'000, ' ')); },
        "has 2000000 bytes"},
-      {"another model", "gpt2", config("\"gpt2\"", "\"llama\""), "'model_type' is 'llama'"},
+      {"another model", "gpt2", config("\"gpt2\"", "\"mistral\""), "'model_type' is 'mistral'"},
       {"1e9 layers", "gpt2", config("\"n_layer\": 2", "\"n_layer\": 1000000000"),
        "describes a model of 1,000,000,000 layers"},
       {"2e9 layers", "gpt2", config("\"n_layer\": 2", "\"n_layer\": 2000000000"),

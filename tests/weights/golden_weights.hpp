@@ -1,4 +1,5 @@
-// golden_weights.hpp: compares imported models with what PyTorch computed (make_models.py).
+// golden_weights.hpp: compares imported models with what PyTorch computed (make_models.py and
+// make_llamas.py).
 #pragma once
 
 #include <algorithm>
@@ -113,6 +114,37 @@ inline Place bert_place(std::string name) {
   return {name};
 }
 
+inline Place llama_place(std::string name) {
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{"blocks.", "model.layers."},
+                                                        {"attention.query", "self_attn.q_proj"},
+                                                        {"attention.key", "self_attn.k_proj"},
+                                                        {"attention.value", "self_attn.v_proj"},
+                                                        {"attention.out", "self_attn.o_proj"},
+                                                        {"mlp.gate", "mlp.gate_proj"},
+                                                        {"mlp.up", "mlp.up_proj"},
+                                                        {"mlp.down", "mlp.down_proj"},
+                                                        {"norm1", "input_layernorm"},
+                                                        {"norm2", "post_attention_layernorm"},
+                                                        {"token.", "model.embed_tokens."},
+                                                        {"head.", "lm_head."}})
+    name = replaced(name, from, to);
+  return {name.rfind("norm.", 0) == 0 ? "model." + name : name};
+}
+
+inline Place place_of(const std::string& name, const hd::nn::GptConfig& config) {
+  if (!config.causal) return bert_place(name);
+  return config.positions == hd::nn::PositionKind::rotary ? llama_place(name) : gpt2_place(name);
+}
+
+// A model of Hugging Face's layout or, with a model.bin, of llama2.c.
+inline hd::ImportedModel imported_from(const std::string& name) {
+  const std::filesystem::path folder = weights_folder(name);
+  return std::filesystem::exists(folder / "model.bin")
+             ? hd::ImportedModel(folder / "model.bin", folder / "tokenizer.bin")
+             : hd::ImportedModel(folder);
+}
+
 // The part of a stored tensor that belongs to a parameter, in the parameter's layout.
 inline Array part_of(const Array& stored, const Place& place) {
   Array x = place.transposed ? Array(xt::transpose(stored)) : stored;
@@ -126,7 +158,7 @@ inline Array part_of(const Array& stored, const Place& place) {
 // Compares hidden states, attention weights, logits, loss and gradients with PyTorch's.
 inline void check_against_torch(const std::string& folder, double tolerance) {
   INFO(folder);
-  const hd::ImportedModel imported(weights_folder(folder));
+  const hd::ImportedModel imported = imported_from(folder);
   const hd::nn::Gpt& model = imported.model;
   const bool bert = !model.config.causal;
   CHECK(hd::nn::parameter_count(model.config) == imported.parameters.count());
@@ -146,7 +178,7 @@ inline void check_against_torch(const std::string& folder, double tolerance) {
   CHECK(difference(loss.value(), expected.array("loss")) < tolerance);
   hd::backward(loss);
   for (const hd::Tensor& parameter : imported.parameters) {
-    const Place place = bert ? bert_place(parameter.name()) : gpt2_place(parameter.name());
+    const Place place = place_of(parameter.name(), model.config);
     INFO(parameter.name() << " is " << place.name);
     const Array gradient = part_of(expected.array("gradient." + place.name), place);
     CHECK(difference(parameter.grad(), gradient) < tolerance);

@@ -1,4 +1,4 @@
-// golden_weights_test.cpp: tests of imported GPT-2 and BERT models.
+// golden_weights_test.cpp: tests of imported models of GPT-2, of BERT and of Llama's family.
 
 #include "weights/golden_weights.hpp"
 
@@ -10,11 +10,17 @@ TEST_CASE("an imported GPT-2 computes what PyTorch computes from the same file",
   for (const char* folder : {"gpt2", "gpt2_prefix", "gpt2_bf16"}) check_against_torch(folder, 1e-5);
 }
 
-TEST_CASE("an imported GPT-2 generates PyTorch's most probable tokens, one after the other",
+TEST_CASE("an imported Llama computes what PyTorch computes from the same file", "[weights]") {
+  for (const char* folder : {"llama", "llama_bf16", "qwen2", "llama2_c", "llama2_c_untied"})
+    check_against_torch(folder, 1e-5);
+}
+
+TEST_CASE("an imported model generates PyTorch's most probable tokens, one after the other",
           "[weights]") {
-  for (const char* folder : {"gpt2", "gpt2_prefix", "gpt2_bf16"}) {
+  for (const char* folder : {"gpt2", "gpt2_prefix", "gpt2_bf16", "llama", "llama_bf16", "qwen2",
+                             "llama2_c", "llama2_c_untied"}) {
     INFO(folder);
-    const hd::ImportedModel imported(weights_folder(folder));
+    const hd::ImportedModel imported = imported_from(folder);
     const hd::SafetensorsFile expected =
         hd::read_safetensors(weights_folder(folder) / "expected.safetensors");
     const auto tokens_of = [&](const char* name) {

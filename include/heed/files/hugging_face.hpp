@@ -1,5 +1,6 @@
-// hugging_face.hpp: imports GPT-2 and BERT models from folders as Hugging Face ships them, and
-// exports models for nanoGPT, for GPT2LMHeadModel and for PyTorch.
+// hugging_face.hpp: imports models of GPT-2, BERT and Llama from folders as Hugging Face ships
+// them, and models of llama2.c, and exports models for nanoGPT, for GPT2LMHeadModel and for
+// PyTorch.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +10,7 @@
 
 namespace HEED_NAMESPACE {
 
+class Llama2CFile;  // files/llama2_c.hpp
 namespace hugging_face {
 struct Folder;
 }
@@ -17,16 +19,21 @@ struct Folder;
 //   config.json          its sizes and variants
 //   model.safetensors    its weights in F32, F16, BF16 or F64; or model.safetensors.index.json and
 //                        the files that the index names
-//   vocab.json, merges.txt (GPT-2), vocab.txt (BERT) or meta.json (nanoGPT's characters)
-// The folder is one of Hugging Face's models GPT-2 and BERT, or was written by export_model.
-// Names of tensors may have the prefix `transformer.` or `bert.`; norms may be called gamma and
-// beta; buffers with masks and BERT's pooler are ignored.
+//   vocab.json, merges.txt (GPT-2), vocab.txt (BERT), tokenizer.json or tokenizer.vocab (Llama's
+//   family) or meta.json (nanoGPT's characters)
+// The folder is one of Hugging Face's models GPT-2, BERT, Llama and Qwen2, or was written by
+// export_model. Names of tensors may have the prefix `transformer.`, `bert.` or `model.`; norms may
+// be called gamma and beta; buffers with masks and BERT's pooler are ignored.
 struct ImportedModel {
   // Reads the files tensor by tensor, so that the peak of memory is little above that of the model.
   // Throws Error "PATH: ..." if a file is missing or damaged; if a tensor is missing, is not a
   // parameter of the model, has another shape, or holds a number that is not finite; and if the
   // configuration requires a computation that Gpt does not support.
   explicit ImportedModel(const std::filesystem::path& folder);
+  // Reads a model of Karpathy's llama2.c from a checkpoint of its version 0, such as
+  // stories260K.bin, and its tokenizer.bin. Throws Error "PATH: ..." if a file is damaged or does
+  // not fit the other one.
+  ImportedModel(const std::filesystem::path& checkpoint, const std::filesystem::path& tokenizer);
   ImportedModel(const ImportedModel&) = delete;  // not copyable: a copy would share the weights
   ImportedModel& operator=(const ImportedModel&) = delete;
 
@@ -36,6 +43,7 @@ struct ImportedModel {
 
  private:
   ImportedModel(const std::filesystem::path& folder, const hugging_face::Folder& files);
+  ImportedModel(const Llama2CFile& checkpoint, const std::filesystem::path& tokenizer);
 };
 
 // What export_model writes for: nanoGPT, Hugging Face's GPT2LMHeadModel, or any PyTorch program

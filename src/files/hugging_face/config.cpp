@@ -2,10 +2,8 @@
 
 #include "files/hugging_face/config.hpp"
 
-#include <cmath>
-#include <utility>
-
-#include "files/hugging_face/json.hpp"
+#include "files/hugging_face/config_keys.hpp"
+#include "files/hugging_face/llama_config.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
@@ -14,88 +12,23 @@
 namespace HEED_NAMESPACE::hugging_face {
 namespace {
 
-constexpr std::size_t max_config_bytes = 1'000'000, max_index_bytes = 4'000'000;
+constexpr std::size_t max_index_bytes = 4'000'000;
 
-// The keys of config.json, with their checks.
-class Config {
- public:
-  explicit Config(std::filesystem::path path)
-      : path_(std::move(path)), json_(parsed_object(path_, max_config_bytes)) {}
-
-  const std::string file() const { return path_.string(); }
-  bool has(const char* key) const { return json_.contains(key) && !json_.at(key).is_null(); }
-  const Json& at(const char* key) const { return json_.at(key); }
-
-  std::size_t size(const char* key) const {
-    if (!has(key)) throw_error(file(), ": the key '", key, "' is missing");
-    const Json& value = json_.at(key);
-    if (!value.is<std::uint64_t>() || value.get<std::uint64_t>() == 0 ||
-        value.get<std::uint64_t>() > 1'000'000'000)
-      throw_error(file(), ": '", key, "' is ", short_text(value),
-                  "; it must be a whole number from 1 to 1000000000");
-    return value.get<std::uint64_t>();
-  }
-
-  // The value of a key, which must have type T; `kind` names the type in the error.
-  template <class T>
-  T value(const char* key, T otherwise, const char* kind) const {
-    if (!has(key)) return otherwise;
-    if (!json_.at(key).is<T>())
-      throw_error(file(), ": '", key, "' is ", short_text(json_.at(key)), "; it must be ", kind);
-    return json_.at(key).get<T>();
-  }
-  std::string text(const char* key, const std::string& otherwise) const {
-    return value(key, otherwise, "a string");
-  }
-  bool flag(const char* key, bool otherwise) const {
-    return value(key, otherwise, "true or false");
-  }
-
-  double epsilon(const char* key, double otherwise) const {
-    if (!has(key)) return otherwise;
-    const Json& value = json_.at(key);
-    if (!value.is_number() || !(value.number() > 0 && value.number() < 1))
-      throw_error(file(), ": '", key, "' is ", short_text(value),
-                  "; it must be a number between 0 and 1");
-    return value.number();
-  }
-
-  Gelu gelu(const char* key, const std::string& otherwise) const {
-    const std::string name = text(key, otherwise);
-    if (name == "gelu") return Gelu::erf;
-    if (name == "gelu_new" || name == "gelu_pytorch_tanh") return Gelu::tanh;
-    throw_error(file(), ": '", key, "' is ", in_quotes(name),
-                "; heed has gelu, gelu_new and gelu_pytorch_tanh");
-  }
-
-  // Throws Error if config.json sets `key` to a value other than `supported` (such as another
-  // activation function).
-  void require(const char* key, const Json& supported) const {
-    if (!has(key) || json_.at(key) == supported) return;
-    throw_error(file(), ": '", key, "' is ", short_text(json_.at(key)), "; heed supports only ",
-                supported.dump());
-  }
-
- private:
-  std::filesystem::path path_;
-  Json json_;
-};
-
-void require_common(const Config& config) {
+void require_common(const ConfigKeys& config) {
   for (const char* key : {"is_decoder", "add_cross_attention", "is_encoder_decoder"})
     config.require(key, false);
   for (const char* key : {"pruned_heads", "quantization_config", "rope_scaling"})
     config.require(key, Json::Object());
 }
 
-void check_heads(const Config& config, const nn::GptConfig& model, const char* width,
+void check_heads(const ConfigKeys& config, const nn::GptConfig& model, const char* width,
                  const char* heads) {
   if (model.embed_dim % model.heads != 0)
     throw_error(config.file(), ": '", width, "' is ", model.embed_dim,
                 ", which is not divisible by '", heads, "' ", model.heads);
 }
 
-nn::GptConfig gpt2_config(const Config& config, bool nanogpt) {
+nn::GptConfig gpt2_config(const ConfigKeys& config, bool nanogpt) {
   nn::GptConfig model;
   model.layers = config.size("n_layer");
   model.heads = config.size("n_head");
@@ -116,7 +49,7 @@ nn::GptConfig gpt2_config(const Config& config, bool nanogpt) {
   return model;
 }
 
-nn::GptConfig bert_config(const Config& config) {
+nn::GptConfig bert_config(const ConfigKeys& config) {
   nn::GptConfig model;
   model.layers = config.size("num_hidden_layers");
   model.heads = config.size("num_attention_heads");
@@ -138,12 +71,12 @@ nn::GptConfig bert_config(const Config& config) {
 }
 
 // Old files have no model_type; then the names of the sizes tell GPT-2 and BERT apart.
-std::string model_type(const Config& config) {
+std::string model_type(const ConfigKeys& config) {
   if (config.has("model_type")) return config.text("model_type", "");
   return config.has("n_embd") ? "gpt2" : config.has("hidden_size") ? "bert" : "";
 }
 
-Metadata metadata_in(const Config& config) {
+Metadata metadata_in(const ConfigKeys& config) {
   if (!config.has("metadata") || !config.at("metadata").is<Json::Object>())
     throw_error(config.file(), ": the key 'metadata' is missing or is no object");
   Metadata metadata;
@@ -180,14 +113,15 @@ Json gpt2_json(const nn::GptConfig& c, const Vocabulary& vocabulary) {
 }  // namespace
 
 ForeignConfig read_config(const std::filesystem::path& folder) {
-  const Config config(folder / "config.json");
+  const ConfigKeys config(folder / "config.json");
   const std::string type = model_type(config);
   if (type == "gpt2") return {Source::gpt2, gpt2_config(config, false), {}};
   if (type == "nanogpt") return {Source::nanogpt, gpt2_config(config, true), {}};
   if (type == "bert") return {Source::bert, bert_config(config), {}};
+  if (type == "llama" || type == "qwen2") return {Source::llama, llama_config(config, type), {}};
   if (type == "heed") return {Source::heed, {}, metadata_in(config)};
   throw_error(config.file(), ": 'model_type' is ", in_quotes(type),
-              "; heed imports gpt2, bert, nanogpt and heed");
+              "; heed imports gpt2, bert, llama, qwen2, nanogpt and heed");
 }
 
 std::string config_text(Source source, const nn::GptConfig& c, const Vocabulary& vocabulary) {

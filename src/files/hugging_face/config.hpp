@@ -12,7 +12,7 @@
 namespace HEED_NAMESPACE::hugging_face {
 
 // Where a folder comes from: what its tensors are called, and how they are laid out.
-enum class Source { gpt2, nanogpt, bert, heed };
+enum class Source { gpt2, nanogpt, bert, llama, heed };
 
 // The content of config.json.
 struct ForeignConfig {

@@ -7,6 +7,7 @@
 #include "files/hugging_face/tensors.hpp"
 #include "files/hugging_face/vocabulary.hpp"
 #include "files/hugging_face/weight_files.hpp"
+#include "files/llama2_c.hpp"
 #include "files/model_entries.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
@@ -204,6 +205,18 @@ ImportedModel::ImportedModel(const std::filesystem::path& folder, const hugging_
   const Pairs pairs = paired(folder, expected, source, files.weights, parameters);
   check_checksums(files.weights);
   copy(pairs, parameters);
+}
+
+ImportedModel::ImportedModel(const std::filesystem::path& checkpoint,
+                             const std::filesystem::path& tokenizer)
+    : ImportedModel(Llama2CFile(checkpoint), tokenizer) {}
+
+ImportedModel::ImportedModel(const Llama2CFile& checkpoint, const std::filesystem::path& tokenizer)
+    : vocabulary(Vocabulary::from_files(
+          Unit::sentence_piece, {llama2_c_vocabulary(tokenizer, checkpoint.config().vocab_size)},
+          {tokenizer.string()})),
+      model(nn::without_values(parameters, checkpoint.config())) {
+  checkpoint.load(parameters);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// tensors.cpp: the names and layouts of the tensors of GPT-2, nanoGPT and BERT.
+// tensors.cpp: the names and layouts of the tensors of GPT-2, nanoGPT, BERT and Llama.
 
 #include "files/hugging_face/tensors.hpp"
 
@@ -65,6 +65,24 @@ Tensors bert_tensors(const nn::GptConfig& c) {
   return tensors;
 }
 
+Tensors llama_tensors(const nn::GptConfig& c) {
+  Tensors tensors = {{"embed_tokens.weight", {"token.weight"}}};
+  for (std::size_t i = 0; i < c.layers; ++i) {
+    const std::string layer = "layers." + std::to_string(i) + ".";
+    const std::string block = "blocks." + std::to_string(i) + ".", a = block + "attention.";
+    add_layer(tensors, layer + "input_layernorm", {block + "norm1"}, false);
+    for (const auto& [theirs, part] : {std::pair("q", "query"), {"k", "key"}, {"v", "value"}})
+      add_layer(tensors, layer + "self_attn." + theirs + "_proj", {a + part}, c.bias || c.qkv_bias);
+    add_layer(tensors, layer + "self_attn.o_proj", {a + "out"}, c.bias);
+    add_layer(tensors, layer + "post_attention_layernorm", {block + "norm2"}, false);
+    for (const std::string part : {"gate", "up", "down"})
+      add_layer(tensors, layer + "mlp." + part + "_proj", {block + "mlp." + part}, c.bias);
+  }
+  add_layer(tensors, "norm", {"norm"}, false);
+  tensors.push_back({"lm_head.weight", {c.tied ? "token.weight" : "head.weight"}});
+  return tensors;
+}
+
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
@@ -73,10 +91,13 @@ bool begins_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
 
-// Whether the name is h.N.attn.SUFFIX.
-bool is_attention_buffer(std::string_view name, std::string_view suffix) {
-  if (!begins_with(name, "h.") || !ends_with(name, suffix)) return false;
-  const std::string_view number = name.substr(2, name.size() - 2 - suffix.size());
+// Whether the name is that of a buffer of a layer: START, a number and the suffix.
+bool is_buffer(std::string_view name, std::string_view start, std::string_view suffix) {
+  if (!begins_with(name, start) || !ends_with(name, suffix) ||
+      name.size() < start.size() + suffix.size())
+    return false;
+  const std::string_view number =
+      name.substr(start.size(), name.size() - start.size() - suffix.size());
   return !number.empty() && number.find_first_not_of("0123456789") == number.npos;
 }
 
@@ -84,10 +105,12 @@ bool is_attention_buffer(std::string_view name, std::string_view suffix) {
 
 Tensors tensors_of(Source source, const nn::GptConfig& config) {
   if (source == Source::bert) return bert_tensors(config);
+  if (source == Source::llama) return llama_tensors(config);
   return gpt2_tensors(config, source == Source::gpt2);
 }
 
 std::string_view prefix_of(Source source) {
+  if (source == Source::llama) return "model.";
   return source == Source::heed ? "" : source == Source::bert ? "bert." : "transformer.";
 }
 
@@ -106,8 +129,9 @@ bool is_ignorable(Source source, std::string_view name) {
   if (source == Source::bert)
     return begins_with(name, "pooler.") || begins_with(name, "cls.seq_relationship.") ||
            name == "embeddings.position_ids";
-  return source != Source::heed && (is_attention_buffer(name, ".attn.bias") ||
-                                    is_attention_buffer(name, ".attn.masked_bias"));
+  if (source == Source::llama) return is_buffer(name, "layers.", ".self_attn.rotary_emb.inv_freq");
+  return source != Source::heed &&
+         (is_buffer(name, "h.", ".attn.bias") || is_buffer(name, "h.", ".attn.masked_bias"));
 }
 
 }  // namespace HEED_NAMESPACE::hugging_face

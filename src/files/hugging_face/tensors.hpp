@@ -1,4 +1,4 @@
-// tensors.hpp: the names and layouts of the tensors of GPT-2, nanoGPT and BERT.
+// tensors.hpp: the names and layouts of the tensors of GPT-2, nanoGPT, BERT and Llama.
 #pragma once
 
 #include <string>
@@ -18,7 +18,8 @@ struct ForeignTensor {
 };
 // All tensors of a model, in the order of the file.
 std::vector<ForeignTensor> tensors_of(Source source, const nn::GptConfig& config);
-// The prefix that names of tensors may have: "transformer." or "bert."; "" if there is none.
+// The prefix that names of tensors may have: "transformer.", "bert." or "model."; "" if there is
+// none.
 std::string_view prefix_of(Source source);
 // The name without the prefix, with LayerNorm's gamma and beta renamed to weight and bias
 // (TensorFlow's names in BERT).

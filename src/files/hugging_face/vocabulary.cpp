@@ -89,6 +89,22 @@ std::string meta_json(const Vocabulary& vocabulary) {
 
 }  // namespace
 
+// The vocabulary of a model of Llama's family: byte-level BPE, or the text of spm_export_vocab.
+static Vocabulary llama_vocabulary(const fs::path& folder) {
+  const fs::path pieces = folder / "tokenizer.vocab", model = folder / "tokenizer.model";
+  if (file_exists(pieces)) return from_files(folder, Unit::sentence_piece, {"tokenizer.vocab"});
+  if (file_exists(folder / "tokenizer.json"))
+    return from_files(folder, Unit::byte_level_bpe, {"tokenizer.json"});
+  if (file_exists(folder / "merges.txt")) {
+    check_gpt2_tokenizer(folder);
+    return from_files(folder, Unit::byte_level_bpe, {"vocab.json", "merges.txt"});
+  }
+  throw_error(folder.string(), ": has neither tokenizer.vocab nor tokenizer.json",
+              file_exists(model) ? "; spm_export_vocab --model=tokenizer.model "
+                                   "--output=tokenizer.vocab writes the former"
+                                 : "");
+}
+
 Vocabulary read_vocabulary(const fs::path& folder, const ForeignConfig& config) {
   if (config.source == Source::heed)
     return vocabulary_of(config.metadata, (folder / "config.json").string());
@@ -96,6 +112,7 @@ Vocabulary read_vocabulary(const fs::path& folder, const ForeignConfig& config) 
     check_bert_tokenizer(folder);
     return from_files(folder, Unit::word_piece, {"vocab.txt"});
   }
+  if (config.source == Source::llama) return llama_vocabulary(folder);
   if (file_exists(folder / "meta.json")) return in_meta_json(folder / "meta.json");
   check_gpt2_tokenizer(folder);
   return from_files(folder, Unit::byte_level_bpe, {"vocab.json", "merges.txt"});
@@ -103,6 +120,8 @@ Vocabulary read_vocabulary(const fs::path& folder, const ForeignConfig& config) 
 
 std::map<std::string, std::string> vocabulary_files(const Vocabulary& vocabulary) {
   const std::vector<std::string>& texts = vocabulary.files();
+  if (vocabulary.unit() == Unit::byte_level_bpe && texts.size() == 1)
+    return {{"tokenizer.json", texts[0]}};
   if (vocabulary.unit() == Unit::byte_level_bpe)
     return {{"vocab.json", texts[0]}, {"merges.txt", texts[1]}};
   if (vocabulary.unit() == Unit::word_piece) return {{"vocab.txt", texts[0]}};
