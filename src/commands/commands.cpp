@@ -17,7 +17,7 @@ const std::vector<CommandName> all_commands = {
     {"look", "show attention weights, scores and ablation of heads"},
     {"corpus", "write a text of known entropy"},
     {"inspect", "list the tensors and metadata of a safetensors file"},
-    {"import", "make a run of a GPT-2, BERT or nanoGPT model"},
+    {"import", "make a run of a GPT-2, BERT, Llama or nanoGPT model"},
     {"export", "write a run's model for nanoGPT, GPT-2 or PyTorch"},
     {"book", "run the lessons and write them as pages"},
     {"bench", "measure training speed on this machine, by operation"}};
