@@ -103,7 +103,8 @@ TEST_CASE("the sessions in docs/debugging.md are excerpts from the transcript of
   const Lines walk = read_transcript("walk").lines;
   const std::string page = content(HEED_SOURCE_DIR "/docs/debugging.md");
   std::size_t found = 0, quoted = 0;
-  for (const std::string& line : lines_of(normalized(page.substr(0, page.find("## Tracing"))))) {
+  for (const std::string& line :
+       lines_of(normalized(page.substr(0, page.find("## Back in time"))))) {
     if (line == "```") quoted = 1 - quoted;
     if (quoted == 0 || line == "```" || line == "...") continue;
     // The lines come in the order of the transcript.
