@@ -2,7 +2,6 @@
 
 #include "commands/replay/replay.hpp"
 
-#include <chrono>
 #include <iostream>
 
 #include "commands/common_flags.hpp"
@@ -75,7 +74,7 @@ int run(const ReplayCommand& command) {
   }
   if (!command.out.empty()) save_as_run(run, writer);
   replay_to_next_state(run);
-  print_proof(run);
+  if (!command.run.near) print_proof(run);  // with --near, a note says what differs
   if (!command.out.empty())
     std::cout << "saved   " << printable(command.out) << ", for ./heed sample, look and train "
               << "--resume --out " << shell_path(command.out) << '\n';

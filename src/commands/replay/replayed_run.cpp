@@ -52,7 +52,8 @@ std::string row_text(const LogRow& row) {
   return line.substr(0, line.rfind(','));
 }
 
-// The first element of which two arrays differ, such as "(2, 3)", or "" if all bits are the same.
+// The first element in which two arrays differ, such as "element 3, 0.5 instead of 0.25", or "" if
+// all bits are the same.
 std::string first_difference(const Array& a, const Array& b) {
   if (a.shape() != b.shape()) return "of shape " + str(shape_of(a));
   for (std::size_t i = 0; i < a.size(); ++i)
