@@ -121,6 +121,10 @@ TEST_CASE("replay rejects what is no run, another text and a step that the run d
         "heed: error: --to 21: must be at most 20, the run's --steps\n");
   put(sandbox / "other.txt", "another text, which is not the run's, but long enough to be one");
   CHECK(has(sandbox.heed({"replay", "o", "--text", "other.txt"}).err, "other.txt: "));
+  CHECK(sandbox.heed({"replay", "other.txt"}).err ==
+        "heed: error: other.txt: is not the folder of a run; give the folder, such as "
+        "runs/harbour\n");
+  CHECK(sandbox.heed({"replay", "o/checkpoint.safetensors"}).code == 0);
   fs::create_directory(sandbox / "empty");
   CHECK(has(sandbox.heed({"replay", "empty"}).err, "heed: error: empty: has no checkpoint"));
   CHECK(has(sandbox.heed({"replay", "o", "--out", "o"}).err, "o: has a run already"));

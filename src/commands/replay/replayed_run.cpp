@@ -28,7 +28,10 @@ constexpr const char* advice =
 RunFolder folder_of(const std::string& run) {
   std::error_code ignored;
   if (std::filesystem::is_directory(run, ignored)) return {run};
-  return {checkpoint_in(run).parent_path()};
+  const RunFolder folder{checkpoint_in(run).parent_path()};
+  if (checkpoint_in(run) != folder.checkpoint())
+    throw_error(run, ": is not the folder of a run; give the folder, such as runs/harbour");
+  return folder.path.empty() ? RunFolder{"."} : folder;
 }
 
 std::map<std::int64_t, std::filesystem::path> states_of(const RunFolder& folder, bool trust) {
