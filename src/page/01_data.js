@@ -1,6 +1,4 @@
 // 01_data.js: the data of the page, its decoding, and the state that all views share.
-"use strict";
-
 const {data} = loaded;
 const model = data.model;
 const T = model.length;
@@ -19,18 +17,7 @@ const state = {
   band: 0,         // first token of the part that the head's view shows
 };
 
-// ---- numbers
-
-// The codes of a text: 16-bit numbers in base64, first all high bytes, then all low bytes.
-function codesOf(text) {
-  const bytes = atob(text), count = bytes.length / 2;
-  return Uint16Array.from({length: count}, (_, i) => 256 * bytes.charCodeAt(i) + bytes.charCodeAt(count + i));
-}
-
-// The numbers low + c * (high - low) / 65535 of the codes c.
-function decoded(text, low, high) {
-  return Float64Array.from(codesOf(text), (code) => low + code * (high - low) / 65535);
-}
+// ---- matrices of a text
 
 // Rows that end at the diagonal (of a causal model), or whole rows, as a matrix (T, T).
 function unpacked(numbers, rows) {
@@ -41,17 +28,6 @@ function unpacked(numbers, rows) {
   return matrix;
 }
 
-// A function whose results are kept. The keys are its arguments, joined.
-function remembered(compute) {
-  const results = new Map();
-  return (...key) => {
-    const name = key.join();
-    if (!results.has(name)) results.set(name, compute(...key));
-    return results.get(name);
-  };
-}
-
-const fixed = (x, decimals = 4) => x === null ? "-" : (Math.abs(x) < 0.5 * 10 ** -decimals ? 0 : x).toFixed(decimals);
 const visible = (t, s) => !model.causal || s <= t;
 const visibleKeys = (t) => model.causal ? t + 1 : T;
 

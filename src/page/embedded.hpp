@@ -1,16 +1,24 @@
-// embedded.hpp: the parts of the page of `heed look --page`, which CMake embeds from this folder.
+// embedded.hpp: the pages of `heed look` and the operations' sources, which CMake embeds.
 #pragma once
 
 #include <string_view>
 
 namespace heed::page {
 
-extern const std::string_view markup;         // content of page.html
-extern const std::string_view style;          // content of page.css
-extern const std::string_view load;           // content of load.js
-extern const std::string_view script;         // all other *.js files of this folder, joined
-extern const std::string_view style_sha256;   // SHA-256 of `style`, hexadecimal
-extern const std::string_view load_sha256;    // SHA-256 of `load`, hexadecimal
-extern const std::string_view script_sha256;  // SHA-256 of `script`, hexadecimal
+// A style sheet or a script.
+struct EmbeddedPart {
+  std::string_view text;
+  std::string_view sha256;  // of the text, hexadecimal
+};
+
+struct EmbeddedPage {
+  std::string_view markup;
+  EmbeddedPart style, script;
+};
+
+extern const EmbeddedPage attention;       // page.html, page.css and the *.js files, joined
+extern const EmbeddedPage film;            // film/
+extern const EmbeddedPart load;            // load.js, the first script of both pages
+extern const std::string_view operations;  // src/ops/*.cpp, joined
 
 }  // namespace heed::page

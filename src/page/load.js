@@ -15,7 +15,7 @@ const sayError = (error) => byId("about").textContent = `This browser cannot dec
 const loaded = {};  // the data; and a promise of the gradients, which the first view does not need
 inflated("data").then((data) => {
   loaded.data = data;
-  loaded.gradients = inflated("gradients");
+  if (byId("gradients")) loaded.gradients = inflated("gradients");
   const script = document.createElement("script");
   script.textContent = byId("script").textContent;  // the Content-Security-Policy has its hash
   document.body.append(script);

@@ -76,6 +76,18 @@ std::string hash_source(std::string_view sha256) {
   return "'sha256-" + base64(bytes_of_hexadecimal(sha256)) + "'";
 }
 
+std::string filled_page(const page::EmbeddedPage& page, std::string_view title,
+                        std::map<std::string, std::string> parts) {
+  parts.insert({{"title", escaped_html(title)},
+                {"load-source", hash_source(page::load.sha256)},
+                {"script-source", hash_source(page.script.sha256)},
+                {"style-source", hash_source(page.style.sha256)},
+                {"style", std::string(page.style.text)},
+                {"load", std::string(page::load.text)},
+                {"script", std::string(page.script.text)}});
+  return filled(page.markup, parts);
+}
+
 }  // namespace
 
 std::string base64(std::string_view bytes) {
@@ -136,15 +148,13 @@ std::string escaped_html(std::string_view text) {
 
 std::string attention_page(std::string_view title, std::string_view json,
                            std::string_view gradients) {
-  return filled(page::markup, {{"title", escaped_html(title)},
-                               {"load-source", hash_source(page::load_sha256)},
-                               {"script-source", hash_source(page::script_sha256)},
-                               {"style-source", hash_source(page::style_sha256)},
-                               {"style", std::string(page::style)},
-                               {"load", std::string(page::load)},
-                               {"script", std::string(page::script)},
-                               {"data", base64(deflated(json))},
-                               {"gradients", base64(deflated(gradients))}});
+  return filled_page(
+      page::attention, title,
+      {{"data", base64(deflated(json))}, {"gradients", base64(deflated(gradients))}});
+}
+
+std::string film_page(std::string_view title, std::string_view json) {
+  return filled_page(page::film, title, {{"data", base64(deflated(json))}});
 }
 
 std::size_t compressed_size(std::string_view json) { return base64(deflated(json)).size(); }

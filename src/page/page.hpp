@@ -37,7 +37,13 @@ std::string escaped_html(std::string_view text);
 // every other script. Throws std::bad_alloc.
 std::string attention_page(std::string_view title, std::string_view json,
                            std::string_view gradients);
+// The page of `heed look --film`, in the same form.
+std::string film_page(std::string_view title, std::string_view json);
 // The bytes that a part of the data takes in the page, if it were compressed alone.
 std::size_t compressed_size(std::string_view json);
+
+// The source of an operation, such as "Softmax": its struct, with forward and backward, and the
+// comment above it, which has the formula. "" if heed has no such operation.
+std::string operation_source(std::string_view op);
 
 }  // namespace HEED_NAMESPACE

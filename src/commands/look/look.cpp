@@ -139,6 +139,15 @@ void declare_flags(Flags& flags, LookCommand& c) {
   flags.path("--page", "FILE",
              "write an interactive page, one HTML file, instead of text and plots", "file", c.page);
   threads_flag(flags, c.threads);
+  flags.group("Film of a training step, computed again");
+  flags.path("--film", "FILE", "write the step node by node, forward and backward, as an HTML file",
+             "file", c.film);
+  flags.integer("--step", c.step, {1, 1e12}, "the step [the last one that the run has saved]");
+  flags.text("--parameter", "NAME", "instead of one step, show this parameter over steps",
+             c.parameter);
+  flags.integer("--from", c.from, {1, 1e12}, "the first of those steps [--step - 49]", "STEP");
+  flags.flag("--near", c.near,
+             "go on where a result differs from what the run has saved, as on another machine");
   flags.group("Map of queries and keys");
   flags.flag("--tsne", c.tsne, "map a head's queries and keys by t-SNE [layer 0, head 0]");
   flags.number("--perplexity", c.perplexity, {1, max_size},
@@ -147,6 +156,7 @@ void declare_flags(Flags& flags, LookCommand& c) {
   flags.integer("--seed", c.seed, seeds, "seed of t-SNE's initial positions");
   flags.example("./heed look runs/harbour --text 'the ship is at sea'");
   flags.example("./heed look runs/harbour --page heads.html");
+  flags.example("./heed look runs/harbour --film step.html --step 300");
   flags.example("./heed look runs/bert --text 'a ship at sea' --mask sea --attends-to ship");
 }
 
@@ -163,12 +173,24 @@ void check_flags(const LookCommand& c, const std::set<std::string>& given) {
     throw_usage_error("--attends-to", "", "is empty; give a token of the text");
   if (!c.attends_to.empty() && (c.tsne || !c.page.empty()))
     throw UsageError("--attends-to applies to neither --tsne nor --page; leave out one of them");
+  for (const char* flag : {"--step", "--parameter", "--from", "--near"})
+    if (c.film.empty() && given.count(flag) != 0)
+      throw UsageError(std::string(flag) + " applies to --film; give --film too");
+  for (const char* flag : {"--text", "--mask", "--attends-to", "--layer", "--head", "--out",
+                           "--page", "--tsne", "--perplexity", "--iterations", "--seed"})
+    if (!c.film.empty() && given.count(flag) != 0)
+      throw UsageError(std::string(flag) + " does not apply to --film; leave out one of them");
+  if (c.from && c.parameter.empty())
+    throw UsageError("--from applies to --parameter; give --parameter too");
+  if (c.film == "-")
+    throw UsageError("--film -: the film is a file; give its name, such as a.html");
   for (const char* flag : {"--perplexity", "--iterations", "--seed"})
     if (!c.tsne && c.page.empty() && given.count(flag) != 0)
       throw UsageError(std::string(flag) + " applies to --tsne; give --tsne too");
 }
 
 int run(const LookCommand& command) {
+  if (!command.film.empty()) return look_film(command);
   if (command.threads) set_num_threads(*command.threads);
   const ModelFile file = ModelFile::open(checkpoint_in(command.run));
   check_trusted(file, command.trust);

@@ -21,7 +21,12 @@ struct LookCommand : CommandOptions {
   std::string attends_to;  // a token: list the heads in which [MASK] attends to it; "" means none
   std::string out;         // folder of the plots; "" means the checkpoint's folder
   std::string page;        // the HTML file to write; "" means none
-  bool tsne = false;       // plot only the t-SNE embedding of the queries and keys
+  std::string film;        // the HTML file of a film to write; "" means none
+  std::optional<std::int64_t> step;  // of the film; default: the last saved step
+  std::string parameter;             // film this parameter over steps; "" means one step's nodes
+  std::optional<std::int64_t> from;  // first step of a parameter's film; default: 50 steps
+  bool near = false;                 // as in ReplayOptions
+  bool tsne = false;                 // plot only the t-SNE embedding of the queries and keys
   std::optional<double> perplexity;  // t-SNE perplexity; default: 10, less for a short text
   std::size_t iterations = 1000;
   std::uint64_t seed = 1337;

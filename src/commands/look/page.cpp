@@ -175,20 +175,6 @@ bool is_replaceable(const std::filesystem::path& file) {
          (start.rfind("<!doctype html>", 0) == 0 && start.find("<title>heed look ") != start.npos);
 }
 
-// Creates the folder of the page. Throws Error if the page cannot be written there.
-void check_writable(const std::filesystem::path& file) {
-  std::error_code error, ignored;
-  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);
-  if (error)
-    throw_error(file.parent_path().string(), ": ", error.message(), "; choose another --page");
-  if (std::filesystem::is_directory(file, ignored))
-    throw_error(file.string(), ": is a folder; give --page the name of a file");
-  static_cast<void>(AtomicFile(file));  // throws if the file cannot be written
-  if (std::filesystem::is_regular_file(file, ignored) && !is_replaceable(file))
-    throw_error(file.string(),
-                ": exists and is not a page of heed look; give --page another name, or remove it");
-}
-
 // One model of the history: its step, and the attention weights and scores of its heads.
 Json history_model(const LookCommand& command, const LoadedModel& saved, const LookText& text,
                    const ScoreText& scored, const RunFolder& folder, std::int64_t step) {
@@ -232,6 +218,19 @@ Json models_that_fit(std::size_t count, std::size_t bytes,
 
 }  // namespace
 
+void check_writable(const std::filesystem::path& file, const std::string& flag) {
+  std::error_code error, ignored;
+  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);
+  if (error)
+    throw_error(file.parent_path().string(), ": ", error.message(), "; choose another ", flag);
+  if (std::filesystem::is_directory(file, ignored))
+    throw_error(file.string(), ": is a folder; give ", flag, " the name of a file");
+  static_cast<void>(AtomicFile(file));  // throws if the file cannot be written
+  if (std::filesystem::is_regular_file(file, ignored) && !is_replaceable(file))
+    throw_error(file.string(), ": exists and is not a page of heed look; give ", flag,
+                " another name, or remove it");
+}
+
 Json history_json(const LookCommand& command, const LoadedModel& saved, const LookText& text,
                   const ScoreText& scored, std::size_t bytes) {
   const RunFolder folder{checkpoint_in(command.run).parent_path()};
@@ -252,7 +251,7 @@ Json history_json(const LookCommand& command, const LoadedModel& saved, const Lo
 int look_page(const LookCommand& command, const LoadedModel& saved, const LookText& text,
               const ValidationText& training) {
   const std::filesystem::path file = command.page;
-  check_writable(file);
+  check_writable(file, "--page");
   exit_at_interrupt();
   print_model(command, saved, text, training);
   const std::string html = page_html(command, saved, text, training);

@@ -1,6 +1,7 @@
 // parts.hpp: declarations shared by the source files of heed look.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -106,6 +107,14 @@ int look_tsne(const LookCommand& command, const nn::Gpt& model, const LookText& 
 // heed look --tsne. Empty if a query or key is all zeros, which has no cosine similarity.
 std::optional<Tsne> query_key_map(const LookCommand& command, const Array& queries,
                                   const Array& keys);
+
+// Creates the folder of a page. Throws Error if the page cannot be written there, or if the file
+// exists and is not a page of heed look. The error names the flag.
+void check_writable(const std::filesystem::path& file, const std::string& flag);
+
+// Runs heed look --film: writes the film of a training step, or of a parameter over steps. Returns
+// the exit code.
+int look_film(const LookCommand& command);
 
 // Runs heed look --page: writes the page with all views. Returns the exit code.
 int look_page(const LookCommand& command, const LoadedModel& saved, const LookText& text,
