@@ -35,7 +35,7 @@ Array one_query() {
   say();
   const Names three = {"cook", "singer", "drummer"};
   const Array keys = xt::view(K, xt::range(1, 4)), values = xt::view(V, xt::range(1, 4));
-  const Array query = {0, 1}, scores = dot(keys, query);  // (3, 2) times (2) is (3)
+  const Array query = xt::view(Q, 4), scores = dot(keys, query);  // (3, 2) times (2) is (3)
   show(xt::concatenate(xt::xtuple(keys, values, xt::view(scores, xt::all(), xt::newaxis())), 1),
        {"the three", three, {"k: food", "k: music", "v: food", "v: music", "score"}, 0});
   return scores;
@@ -64,16 +64,24 @@ Array softmax_by_hand(const Array& scores) {
   return weights;
 }
 
+// "0, 2, 1"
+std::string listed(const Array& scores) {
+  std::vector<std::string> parts;
+  for (const Real score : scores) parts.push_back(decimal(score, 0));
+  return joined(parts, ", ");
+}
+
 void why_exp(const Array& scores) {
   section("Why exp");
-  const Array larger = scores + 100;  // 100, 102, 101
+  const Array larger = scores + 100;
+  const std::string these = listed(scores), those = listed(larger);
   show("weights",
        xt::stack(xt::xtuple(scores / xt::sum(scores)(), larger / xt::sum(larger)(),
                             softmax_by_hand(scores), softmax_by_hand(larger))),
-       {"score / sum of 0, 2, 1", "score / sum of 100, 102, 101", "softmax of 0, 2, 1",
-        "softmax of 100, 102, 101"},
+       {"score / sum of " + these, "score / sum of " + those, "softmax of " + these,
+        "softmax of " + those},
        {"cook", "singer", "drummer"});
-  claim("without the maximum, softmax of 100, 102, 101 is NaN",
+  claim("without the maximum, softmax of " + those + " is NaN",
         std::isnan((xt::exp(larger) / xt::sum(xt::exp(larger))())(0)), "a number");
   check("a loop by hand = heed's softmax", softmax_by_hand(larger), softmax(Tensor(scores), 0));
   say();

@@ -1,6 +1,9 @@
 // exercise.cpp: prints the result of each check of an exercise, and counts the passed checks.
 
+#include <unistd.h>
+
 #include <cmath>
+#include <csignal>
 #include <string_view>
 
 #include "exercise.hpp"
@@ -75,8 +78,16 @@ void judge_error(const std::string& error) {
   std::cout.flush();
 }
 
+// A loop of the reader's part may have no end.
+void say_still_running(int) {
+  constexpr std::string_view text =
+      "\nstill running; Ctrl-C ends it, and ./heed debug exercise N shows where it is\n";
+  static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
+}
+
 const bool prepared = [] {  // runs before main
   before_ending = judge_error;
+  if (isatty(STDERR_FILENO) == 1) std::signal(SIGALRM, say_still_running), alarm(20);
   return true;
 }();
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <regex>
 #include <sstream>
 
 #include "heed/base/error.hpp"
@@ -22,6 +23,9 @@ namespace fs = std::filesystem;
 
 void (*before_ending)(const std::string& error) = nullptr;
 
+// ./heed debug stops here: the calls that led to the error are still on the stack.
+[[noreturn]] void end_after_error() { std::_Exit(1); }
+
 namespace {
 
 // Ends a lesson in which a check failed.
@@ -31,16 +35,25 @@ namespace {
   std::exit(1);
 }
 
+// An error's message in one line. xtensor's messages have several lines, and leave out the shapes
+// in a release build.
+std::string one_line(const std::string& message) {
+  static const std::regex line_end("[:.]?[ \t]*\n[ \t]*"), hint(", compile in DEBUG for more info");
+  return std::regex_replace(std::regex_replace(message, line_end, ": "), hint,
+                            "; ./heed debug shows the shapes and the line");
+}
+
 // Ends a lesson in which an error was not caught: prints the error in one line, after the output.
 [[noreturn]] void end_with_error() {
   end_line();
   try {
     std::rethrow_exception(std::current_exception());
   } catch (const std::exception& error) {
-    if (before_ending != nullptr) before_ending(error.what());
-    std::cerr << "heed: error: " << printable(error.what()) << std::endl;
+    const std::string message = one_line(error.what());
+    if (before_ending != nullptr) before_ending(message);
+    std::cerr << "heed: error: " << printable(message) << std::endl;
   }
-  std::_Exit(1);
+  end_after_error();
 }
 
 // The folder of a lesson's pictures.

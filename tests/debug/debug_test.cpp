@@ -45,6 +45,10 @@ TEST_CASE("the transcript that HEED_TRANSCRIPT names", "[debug][transcript][.]")
                                                               : "heed::Softmax::backward");
 }
 
+TEST_CASE("gdb stops where an error ends a lesson, with the calls that led to it", "[debug][.]") {
+  if (can_debug()) check_transcript("lesson_error");
+}
+
 TEST_CASE("gdb steps the backward pass of lesson 06 node by node", "[debug][.]") {
   if (can_debug()) check_transcript("lesson_06");
 }

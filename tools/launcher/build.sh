@@ -29,7 +29,7 @@ quietly() {
 
 # Prints the output of the last build command, without the lines of what succeeded.
 show_log() {
-  grep -v -e '^\[[0-9]*/[0-9]*\] ' -e 'Re-checking globbed' "$build/launcher.log" | tail -n 200 >&2 || :
+  grep -v -e '^\[[0-9]*/[0-9]*\] ' -e 'Re-checking globbed' -e '^[^ ]*ccache ' -e '^[^ ]*/c++ ' "$build/launcher.log" | tail -n 200 >&2 || :
 }
 
 # Ends with the output of a failed build command, and with an error that says what failed.
@@ -76,10 +76,12 @@ configure() {
     rm -rf "$build/build.ninja" "$build/CMakeCache.txt" "$build/CMakeFiles"
   fi
   [ ! -f "$build/build.ninja" ] || return 0
-  printf 'heed: building for the first time\n' >&2
+  printf 'heed: building %sfor the first time\n' "$variant" >&2
   (cd "$root" && quietly cmake --preset "${build##*/}") ||
     fail_to_build "cmake failed to configure the build"
 }
+
+variant=  # "the debug version ", which has a build folder of its own
 
 # Makes CMake build heed_mpi too.
 mpi=

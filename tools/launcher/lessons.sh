@@ -119,6 +119,10 @@ hint() {
 check_exercise() {
   make_target "exercise_$number"
   "$build/lessons/exercise_$number" && return 0
+  status=$?
+  [ $status -le 128 ] || [ $status = 130 ] ||
+    printf 'heed: error: signal %s has ended the program; ./heed debug exercise %s stops where it happens\n' \
+      $((status - 128)) "${number#0}" >&2
   printf '%s\n' "Your part is in ${folder#"$root"/}/$(exercise_file).cpp; ./heed exercise ${number#0} checks it" \
     "again; add --hint for a hint, --solution for a solution." >&2
   return 1

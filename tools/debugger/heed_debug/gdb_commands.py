@@ -58,7 +58,19 @@ def register_command(name, command):
     class_("heed " + name, KINDS[command.kind], COMPLETERS[command.completes])
 
 
+class ErrorStop(gdb.Breakpoint):
+    """Stops where an error ends a lesson or an exercise, with all calls that led to it."""
+
+    def __init__(self):
+        super().__init__("heed::end_after_error", internal=True)
+
+    def stop(self):
+        print("The error ends the program here. `heed back` shows the calls that led to it.")
+        return True
+
+
 def register():
+    ErrorStop()
     HeedCommand()
     gdb_control.skip_libraries(entering.LIBRARIES)
     for name, command in commands.COMMANDS.items():

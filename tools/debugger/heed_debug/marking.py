@@ -38,7 +38,7 @@ def checkpoint():
     try:
         gdb.execute("checkpoint", to_string=True)
     except gdb.error as error:
-        raise DebuggerError("heed: the process cannot be copied (is it a core file?): %s"
+        raise DebuggerError("heed: the process cannot be copied: %s"
                             % gdb_control.reason(error))
     after, current = checkpoints()
     return max(after - before - {current})
