@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 
+#include "estimate.hpp"
 #include "exercises.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
@@ -53,9 +54,11 @@ inline BytePairMerges merges_of_gpt2(const std::string& merges_txt) {
   return result;
 }
 
-// No merges if the vocabulary has no byte pairs.
+// No merges if the vocabulary has no byte pairs, or has them in a tokenizer.json, as Llama 3 does.
 inline BytePairMerges merges_of(const Vocabulary& vocabulary) {
-  if (vocabulary.unit() == Unit::byte_level_bpe) return merges_of_gpt2(vocabulary.files().at(1));
+  const std::vector<std::string>& files = vocabulary.files();  // vocab.json, merges.txt
+  if (vocabulary.unit() == Unit::byte_level_bpe && files.size() < 2) return {};
+  if (vocabulary.unit() == Unit::byte_level_bpe) return merges_of_gpt2(files[1]);
   BytePairMerges result{std::vector<std::int64_t>(256), {}};
   for (std::size_t byte = 0; byte < 256; ++byte) result.id_of_byte[byte] = std::int64_t(byte);
   if (vocabulary.unit() == Unit::byte_pair) result.merges = vocabulary.byte_pairs()->merges();
@@ -158,8 +161,26 @@ inline std::string sizes_of(const nn::GptConfig& c) {
 // The tokens x (B, T / 2), repeated: (B, T).
 inline Indices twice(const Indices& x) { return xt::concatenate(xt::xtuple(x, x), 1); }
 
-inline Indices random_tokens(const Models& all, std::uint64_t seed) {  // (16, T / 2)
-  return Generator(seed).randint(0, std::int64_t(all.config().vocab_size), {16, all.window() / 2});
+// Different random tokens: (1, count).
+inline Indices random_tokens(const Models& all, std::size_t count) {
+  const Indices tokens = Generator(2).randperm(all.config().vocab_size);
+  return xt::view(tokens, xt::newaxis(), xt::range(0, count));
+}
+
+// Rows of P different tokens of V, repeated until there are T tokens: (16, T). P is random, from
+// T / 6 to T / 2, so that no fixed distance leads back to the same token.
+inline Indices repeats(std::size_t V, std::size_t T, Generator& g) {
+  Indices x = Indices::from_shape({16, T});
+  for (std::size_t b = 0; b < 16; ++b) {
+    const auto P = std::size_t(g.randint(std::int64_t(T / 6), std::int64_t(T / 2 + 1), {1})(0));
+    const Indices tokens = g.randperm(V);
+    for (std::size_t t = 0; t < T; ++t) x(b, t) = tokens(t % P);
+  }
+  return x;
+}
+inline Indices repeats(const Models& all, std::uint64_t seed) {
+  Generator g(seed);
+  return repeats(all.config().vocab_size, all.window(), g);
 }
 
 // Texts that the model writes itself: (16, T / 2).
@@ -179,14 +200,19 @@ inline Indices own_texts(const nn::Gpt& model, const Models& all) {
 // Attention weights (H, T, T) and their tokens (T) give a score for each head, (H).
 using HeadScores = std::function<Array(const Array& weights, const std::vector<int>& tokens)>;
 
-// What the same tokens would score if each query had equal weights for all keys that it sees.
-inline Real score_of_equal_weights(const Models& all, const Indices& x, const HeadScores& score) {
+// What the sequences x (B, T) would score if each query had equal weights for all keys that it
+// sees.
+inline double score_of_equal_weights(const Models& all, const Indices& x, const HeadScores& score) {
   const std::size_t T = x.shape(1);
   Array weights = ones({1, T, T}) / Real(T);
   for (std::size_t t = 0; t < T && all.config().causal; ++t)
     for (std::size_t s = 0; s < T; ++s) weights(0, t, s) = s <= t ? 1 / Real(t + 1) : 0;
-  const auto row = xt::row(x, 0);
-  return score(weights, {row.begin(), row.end()})(0);
+  double sum = 0;
+  for (std::size_t b = 0; b < x.shape(0); ++b) {
+    const auto row = xt::row(x, std::ptrdiff_t(b));
+    sum += score(weights, {row.begin(), row.end()})(0);
+  }
+  return sum / double(x.shape(0));
 }
 
 struct Head {
@@ -209,14 +235,34 @@ inline Array perfect_induction(std::size_t T) {
   return weights;
 }
 
-// Plots the weights (24, 24) of a perfect induction head and of the best head, on 12 random tokens,
-// A to L, twice.
-inline void draw(const Array& perfect, const Array& best, const std::string& name) {
+// Plots the weights (24, 24) of two heads on 12 random tokens, A to L, twice.
+inline void draw(const Array& left, const std::string& left_title, const Array& right,
+                 const std::string& right_title) {
   Names tokens;
   for (std::size_t t = 0; t < 24; ++t) tokens.push_back(std::string(1, char('A' + t % 12)));
-  picture("28_a_real_model", "heads", {perfect, best},
-          {"a perfect induction head", "the best of seed 1: " + name},
+  picture("28_a_real_model", "heads", {left, right}, {left_title, right_title},
           {"attention weights", tokens, tokens, "query", "key", 0, 1}, 2);
+}
+
+// A row of numbers with three decimals for the control, and one for each model.
+inline std::string table_of(const Models& all, const Names& columns,
+                            const std::vector<std::vector<double>>& rows) {
+  std::string text = pad_right("", 11);
+  for (const std::string& column : columns) text += pad_left(column, 15);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    text += "\n" + pad_right(i == 0 ? "control" : all.names()[i - 1], 11);
+    for (const double number : rows[i]) text += pad_left(decimal(number, 3), 15);
+  }
+  return text;
+}
+
+inline std::string numbers(const std::vector<std::size_t>& x) {
+  Names texts;
+  for (const std::size_t number : x) texts.push_back(std::to_string(number));
+  return joined(texts, " ");
+}
+inline std::size_t smallest(const std::vector<std::size_t>& x) {
+  return *std::min_element(x.begin(), x.end());
 }
 
 }  // namespace heed
