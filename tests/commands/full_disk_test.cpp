@@ -135,6 +135,24 @@ TEST_CASE("a full disk leaves the checkpoint byte for byte as it was", "[command
   CHECK(sandbox.heed(resume).code == 0);
 }
 
+TEST_CASE("a full disk leaves a run and its record as they were", "[commands][full_disk]") {
+  const Sandbox sandbox;
+  const SmallDisk disk(sandbox / "o", 2'000'000);
+  if (!disk) return;
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--record", "8"}).code == 0);
+  const std::string saved = content(sandbox / "o/checkpoint.safetensors"),
+                    files = listing(sandbox / "o/record");
+  for (const std::size_t pages : {0u, 3u, 8u, 11u}) {
+    disk.fill_but(pages * 4096);
+    const Finished run = sandbox.heed(resume + Arguments{"--record", "8"});
+    INFO(pages << ": " << run.code << " " << run.err);
+    CHECK(is_one_line_about_space(run));
+    CHECK(content(sandbox / "o/checkpoint.safetensors") == saved);
+    CHECK(listing(sandbox / "o/record") == files);
+    CHECK(sandbox.heed({"replay", "o", "--to", "11"}).code == 0);
+  }
+}
+
 TEST_CASE("a new run on a disk that is too small fails with one line", "[commands][full_disk]") {
   const Sandbox sandbox;
   const SmallDisk disk(sandbox / "o", 20'000);
