@@ -64,39 +64,50 @@ void greedy_decoding(const Models& models, const Data& data, const Guess& guess)
   say();
 }
 
-// The weights of the cross-attention, (B, H, T, S).
-Array heed::cross_weights(const Transformer& model, const Batch& batch) {
+// The logits (B, T, V) if one head of the first cross-attention adds nothing (no head: H), and the
+// weights (B, H, T, S) of its heads.
+Decoded heed::decoded_without(std::size_t head, const Transformer& model, const Batch& batch) {
   const NoGrad no_grad;
+  const nn::AttentionMask causal{true, {}, {}}, padded = model.mask_of(batch.source);
+  const Tensor memory = model.encode(batch.source);
   const nn::DecoderBlock& block = model.decoder.blocks[0];
   Tensor x = model.embed(batch.input);
-  x = x + block.attention(block.norm1(x), nn::AttentionMask{true, {}, {}});
-  const Tensor memory = model.encode(batch.source);
-  return block.cross.weights(block.norm2(x), memory, model.mask_of(batch.source)).value();
+  x = x + block.attention(block.norm1(x), causal);
+  const AttentionResult cross = block.cross.with_weights(block.norm2(x), memory, padded);
+  x = x + cross.output;
+  if (head < H) {
+    const auto first = int(head * C / H), last = int((head + 1) * C / H);
+    const Tensor values = slice(block.cross.value(memory), -1, first, last);
+    x = x - linear(matmul(select(cross.weights, 1, int(head)), values),
+                   slice(block.cross.out.weight, 1, first, last));
+  }
+  x = x + block.mlp(block.norm3(x));
+  for (std::size_t l = 1; l < model.decoder.blocks.size(); ++l)  // none, except in question 2
+    x = model.decoder.blocks[l](x, memory, causal, padded);
+  return {model.head(model.decoder.norm(x)), cross.weights};
 }
 
-// The source position with the largest weight, as a mean over the heads, for each target token:
-// (B, T).
-Indices heed::attended(const Transformer& model, const std::vector<Pair>& pairs) {
-  return argmax(mean(Tensor(cross_weights(model, batch_of(pairs))), {1}), -1);
-}
-
-void where_it_looks(const Models& full, const Models& no_mixing, const Data& data) {
+void where_it_looks(const Models& full, const Data& data) {
   section("Where does the decoder look?");
+  const Batch batch = batch_of(data.held_out(sort, 0, 1));
+  check("no head removed: the logits = the model's", decoded_without(H, full[0], batch).logits,
+        full[0](batch.source, batch.input));
   picture_of_alignment(full[0], data);
   say();
-  quote(table_of_looks({looks("reverse", full, data, reverse), looks("sort", full, data, sort),
-                        looks("sort, no mixing", no_mixing, data, sort), random_looks(data)}));
+  const std::vector<HeadRow> rows = {rows_of_heads(full, data, reverse),
+                                     rows_of_heads(full, data, sort)};
+  quote(table_of_weights(rows, data));
   say();
-  const std::vector<InterventionRow> rows = interventions(full, data);
-  quote(table_of_interventions(rows));
-  const auto stays = [&](std::size_t row, std::size_t task) {
-    return trained(estimate(rows[row].if_stays[task]).mean);
-  };
-  say({{"attended", stays(0, 0)},
-       {"random", stays(2, 0)},
-       {"attended_in_sort", stays(0, 1)},
-       {"random_in_sort", stays(2, 1)},
-       {"counted", trained(estimate(rows[0].counted[1]).mean)}});
+  quote(table_of_heads(full, data));
+  std::vector<double> next;
+  for (const Transformer& model : full) next.push_back(looks_at_next_letter(model, data));
+  say({{"next", trained(estimate(next).mean)}});
+  quote(table_of_accuracies(rows));
+  const Estimate more = estimate(differences(rows[1].without_another, rows[1].without_own));
+  claim("sort: a letter needs its head more than another, by 2.8 standard errors",
+        more.mean > 2.8 * more.standard_error, decimal(more.mean, 4));
+  say({{"own", trained(estimate(rows[1].without_own).mean)},
+       {"another", trained(estimate(rows[1].without_another).mean)}});
 }
 
 void what_each_is_for(const std::vector<Models>& models, const Data& data) {
@@ -134,7 +145,7 @@ int main() {
                                             data.held_out_of_length(reverse, 5, 3, 1)[0]});
   const std::vector<Models> models = train_all(data, settings, 1);
   greedy_decoding(models[0], data, guess);
-  where_it_looks(models[0], models[1], data);
+  where_it_looks(models[0], data);
   what_each_is_for(models, data);
   if (appendix("How the learning rates were chosen"))
     show_tuning({{settings[0].name, settings[0].rate},

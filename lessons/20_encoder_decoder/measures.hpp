@@ -1,65 +1,11 @@
-// measures.hpp: alignment, interventions and bounds of lesson 20.
+// measures.hpp: alignment, ablation of heads and bounds of lesson 20.
 #pragma once
 
 #include <cmath>
-#include <functional>
-#include <optional>
 
 #include "pictures.hpp"
 
 namespace heed {
-
-// For each letter of the targets (B, T), the first position that it is copied from.
-inline Indices copied_positions(const std::vector<Pair>& pairs) {
-  Indices positions = indices({pairs.size(), longest_target(pairs)}, 0);
-  for (std::size_t b = 0; b < pairs.size(); ++b)
-    for (std::size_t t = 0; t + 1 < pairs[b].target.size(); ++t)
-      while (!is_copied(pairs[b], t, std::size_t(positions(b, t)))) ++positions(b, t);
-  return positions;
-}
-
-// A random letter of the source for each letter of the targets.
-inline Indices random_positions(const std::vector<Pair>& pairs) {
-  Generator g(5);
-  Indices positions = indices({pairs.size(), longest_target(pairs)}, 0);
-  for (std::size_t b = 0; b < pairs.size(); ++b)
-    for (std::size_t t = 0; t + 1 < pairs[b].target.size(); ++t)
-      positions(b, t) = g.randint(1, std::int64_t(pairs[b].source.size()) - 1, {1})(0);
-  return positions;
-}
-
-// Replaces the source letter at positions(b, t) by a random other letter, for each target letter t,
-// and predicts this letter again, from the same decoder input. A position without a letter does not
-// count.
-inline Changes changes(const std::function<Tensor(const Indices&, const Indices&)>& model,
-                       const std::vector<Pair>& pairs, const Indices& positions) {
-  const NoGrad no_grad;
-  const Batch batch = batch_of(pairs);
-  const Indices before = argmax(model(batch.source, batch.input), -1);  // (B, T)
-  Generator g(7);
-  double letters = 0, changed[2] = {0, 0}, all[2] = {0, 0};  // if the right answer stays, changes
-  for (std::size_t t = 0; t + 1 < before.shape(1); ++t) {
-    Indices source = batch.source;
-    const Indices shift = g.randint(1, num_letters, {pairs.size()});
-    std::vector<std::size_t> replaced;
-    for (std::size_t b = 0; b < pairs.size(); ++b) {
-      if (t + 1 >= pairs[b].target.size()) continue;
-      ++letters;
-      std::int64_t& letter = source(b, std::size_t(positions(b, t)));
-      if (letter >= num_letters) continue;
-      letter = (letter + shift(b)) % num_letters;
-      replaced.push_back(b);
-    }
-    const Indices after = argmax(model(source, batch.input), -1);
-    for (const std::size_t b : replaced) {
-      const Tokens now = target_of(row_of(source, b));
-      const bool other_answer = t >= now.size() || now[t] != pairs[b].target[t];
-      all[other_answer] += 1, changed[other_answer] += after(b, t) != before(b, t);
-    }
-  }
-  const double counted = all[0] + all[1];
-  return {counted / letters, all[1] / counted, changed[1] / all[1], changed[0] / all[0]};
-}
 
 // Lower bounds on the expected loss of shuffle, summed over d distinct letters and <stop>. If the
 // decoder knows all letters so far: ln d + ln(d - 1) + ... + ln 1. If it knows only the previous
@@ -128,83 +74,172 @@ std::vector<LengthRow> matches_by_length(const Models& models, const Data& data)
   return rows;
 }
 
-// Where the letter at position s of the source is in the target: 0 for the letter that is written
-// at t, 1 for the next one, -1 for the one before. Nothing if there is no letter at s.
-inline std::optional<int> target_offset(const Pair& pair, std::size_t t, std::size_t s) {
-  if (s >= pair.source.size() || pair.source[s] >= num_letters) return std::nullopt;
-  const std::size_t n = pair.source.size() - 2;
-  const Tokens& target = pair.target;
-  const auto at = pair.source[0] == reverse
-                      ? std::ptrdiff_t(n - s)
-                      : std::find(target.begin(), target.end(), pair.source[s]) - target.begin();
-  return int(at) - int(t);
-}
-
-// Of the target letters: the fractions whose position (B, T) has the letter before, the letter that
-// is copied, the next letter, another one, and none.
-inline std::vector<double> offset_fractions(const std::vector<Pair>& pairs,
-                                            const Indices& positions) {
-  std::vector<double> counts(5, 0);
-  double letters = 0;
+// Calls f(b, t) for each letter of the targets.
+template <class Function>
+void for_each_letter(const std::vector<Pair>& pairs, const Function& f) {
   for (std::size_t b = 0; b < pairs.size(); ++b)
-    for (std::size_t t = 0; t + 1 < pairs[b].target.size(); ++t, ++letters) {
-      const std::optional<int> offset = target_offset(pairs[b], t, std::size_t(positions(b, t)));
-      ++counts[!offset ? 4 : *offset < -1 || *offset > 1 ? 3 : std::size_t(*offset + 1)];
-    }
-  for (double& count : counts) count /= letters;
-  return counts;
+    for (std::size_t t = 0; t + 1 < pairs[b].target.size(); ++t) f(b, t);
 }
 
-// The fractions for the largest weight of each model.
+// For each letter and head, the fraction of the copies of this letter that have the head's largest
+// weight on the copied letter: (10, H + 1). The last column is that of the mean of the heads.
+template <class Transformer>
+Array looks_at_letters(const Transformer& model, const std::vector<Pair>& pairs) {
+  const Array weights = decoded_without(0, model, batch_of(pairs)).weights.value();
+  const std::size_t heads = weights.shape(1);
+  Array looks = zeros({std::size_t(num_letters), heads + 1}), count = zeros({looks.shape(0), 1});
+  for (std::size_t h = 0; h <= heads; ++h) {
+    const Indices at = h < heads ? argmax(Tensor(Array(xt::view(weights, xt::all(), h))), -1)
+                                 : argmax(mean(Tensor(weights), {1}), -1);  // (B, T)
+    for_each_letter(pairs, [&](std::size_t b, std::size_t t) {
+      const auto s = std::size_t(at(b, t)), letter = std::size_t(pairs[b].target[t]);
+      looks(letter, h) += s < pairs[b].source.size() && is_copied(pairs[b], t, s);
+      if (h == 0) count(letter, 0) += 1;
+    });
+  }
+  return looks / count;
+}
+
+// The head of each letter: the one whose largest weight is most often on it. The tuning pairs
+// choose it.
+template <class Transformer>
+std::vector<std::size_t> heads_of_letters(const Transformer& model, const Data& data,
+                                          std::int64_t task) {
+  const Array looks = looks_at_letters(model, data.held_out(task, 50, 50));
+  std::vector<std::size_t> heads;
+  for (std::size_t letter = 0; letter < looks.shape(0); ++letter) {
+    const Array row = xt::view(looks, letter, xt::range(0, looks.shape(1) - 1));
+    heads.push_back(std::size_t(std::max_element(row.begin(), row.end()) - row.begin()));
+  }
+  return heads;
+}
+
+// The same for a single head for all letters, which the tuning pairs choose.
+template <class Transformer>
+std::size_t best_head(const Transformer& model, const Data& data, std::int64_t task) {
+  const Array means = xt::mean(looks_at_letters(model, data.held_out(task, 50, 50)), {0});
+  return std::size_t(std::max_element(means.begin(), means.end() - 1) - means.begin());
+}
+
+// For 'sort', how often a head's largest weight is on the next of its own letters: of those in the
+// source, the first in the alphabet that is not yet written. Cases in which a head has none are
+// left out.
+template <class Transformer>
+double looks_at_next_letter(const Transformer& model, const Data& data) {
+  const std::vector<Pair> pairs = data.held_out(sort, 0, 50);
+  const std::vector<std::size_t> own = heads_of_letters(model, data, sort);
+  const Indices at = argmax(decoded_without(0, model, batch_of(pairs)).weights, -1);  // (B, H, T)
+  double right = 0, cases = 0;
+  for_each_letter(pairs, [&](std::size_t b, std::size_t t) {
+    for (std::size_t h = 0; h < at.shape(1); ++h) {
+      const Tokens& target = pairs[b].target;
+      std::size_t next = t;
+      while (target[next] != stop && own[std::size_t(target[next])] != h) ++next;
+      if (target[next] == stop) continue;
+      right += pairs[b].source[std::size_t(at(b, h, t))] == target[next];
+      cases += 1;
+    }
+  });
+  return right / cases;
+}
+
+// One seed of the row of a task: which fraction of the letters has the largest weight, and which is
+// right without a head. Mean of the ten letters, each on the pairs that report.
+template <class Transformer>
+void add_seed(HeadRow& row, const Transformer& model, const Data& data, std::int64_t task) {
+  const std::vector<Pair> pairs = data.held_out(task, 0, 50);
+  const Array looks = looks_at_letters(model, pairs);
+  const std::vector<std::size_t> own = heads_of_letters(model, data, task);
+  const std::size_t heads = looks.shape(1) - 1, best = best_head(model, data, task);
+  double of_own = 0;
+  for (std::size_t letter = 0; letter < own.size(); ++letter)
+    of_own += looks(letter, own[letter]) / double(own.size());
+  row.of_mean.push_back(xt::mean(xt::col(looks, std::ptrdiff_t(heads)))());
+  row.of_best.push_back(xt::mean(xt::col(looks, std::ptrdiff_t(best)))());
+  row.of_own.push_back(of_own);
+  const Batch batch = batch_of(pairs);
+  double right[3] = {0, 0, 0}, letters = 0;  // with all heads, without the own one, another one
+  for (std::size_t h = 0; h <= heads; ++h) {
+    const Indices predicted = argmax(decoded_without(h, model, batch).logits, -1);
+    for_each_letter(pairs, [&](std::size_t b, std::size_t t) {
+      const std::int64_t letter = pairs[b].target[t];
+      const std::size_t which = h == heads ? 0 : h == own[std::size_t(letter)] ? 1 : 2;
+      right[which] += double(predicted(b, t) == letter) / (which == 2 ? double(heads - 1) : 1);
+      letters += h == heads;
+    });
+  }
+  row.with_all.push_back(right[0] / letters), row.without_own.push_back(right[1] / letters);
+  row.without_another.push_back(right[2] / letters);
+}
+
 template <class Models>
-LooksRow looks(const std::string& name, const Models& models, const Data& data, std::int64_t task) {
-  LooksRow row{name};
-  const std::vector<Pair> pairs = data.held_out(task, 0, 25);
-  for (const auto& model : models) row.add(offset_fractions(pairs, attended(model, pairs)));
+HeadRow rows_of_heads(const Models& models, const Data& data, std::int64_t task) {
+  HeadRow row{task_names[std::size_t(task - reverse)]};
+  for (const auto& model : models) add_seed(row, model, data, task);
   return row;
 }
 
-inline LooksRow random_looks(const Data& data) {
-  LooksRow row{"sort, random letter"};
-  const std::vector<Pair> pairs = data.held_out(sort, 0, 25);
-  row.add(offset_fractions(pairs, random_positions(pairs)));
-  return row;
+// How often a random letter of the source is the one that is copied.
+inline double random_look(const std::vector<Pair>& pairs) {
+  double expected = 0, letters = 0;
+  for_each_letter(pairs, [&](std::size_t b, std::size_t t) {
+    const std::size_t n = pairs[b].source.size() - 2;
+    for (std::size_t s = 1; s <= n; ++s) expected += is_copied(pairs[b], t, s) / double(n);
+    letters += 1;
+  });
+  return expected / letters;
 }
 
-// How often a prediction and the right answer change if the letter of the largest weight is
-// replaced, or the one that is copied, or a random one.
+inline std::string table_of_weights(const std::vector<HeadRow>& rows, const Data& data) {
+  std::string table =
+      "largest weight on the copied letter, of\n"
+      "         the mean of the heads  the best head  the letter's head  random weights";
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    table += "\n" + pad_right(rows[i].task, 9) + pad_right(mean_and_error(rows[i].of_mean), 23) +
+             pad_right(mean_and_error(rows[i].of_best), 15) +
+             pad_right(mean_and_error(rows[i].of_own), 19) +
+             decimal(random_look(data.held_out(reverse + std::int64_t(i), 0, 50)), 2);
+  return table;
+}
+
+// The letters of each head, a row for each seed.
 template <class Models>
-std::vector<InterventionRow> interventions(const Models& models, const Data& data) {
-  std::vector<InterventionRow> rows = {{"largest weight"}, {"copied"}, {"random"}};
-  for (const auto& model : models)
-    for (const std::size_t task : {0, 1}) {
-      const std::vector<Pair> pairs = data.held_out(task == 0 ? reverse : sort, 0, 25);
-      rows[0].add(task, changes(model, pairs, attended(model, pairs)));
-      rows[1].add(task, changes(model, pairs, copied_positions(pairs)));
-      rows[2].add(task, changes(model, pairs, random_positions(pairs)));
-    }
-  return rows;
+std::string table_of_heads(const Models& models, const Data& data) {
+  std::string table = "sort     head 0   head 1   head 2   head 3";
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    Names letters(4);
+    const std::vector<std::size_t> heads = heads_of_letters(models[m], data, sort);
+    for (std::size_t x = 0; x < heads.size(); ++x) letters[heads[x]] += char('a' + x);
+    table += "\nseed " + std::to_string(m + 1) + "   ";
+    for (const std::string& of_head : letters) table += pad_right(of_head, 9);
+    table.resize(table.find_last_not_of(' ') + 1);
+  }
+  return table;
 }
 
-// The weights of a model for the same letters, to reverse and to sort.
+// The weights of a model for the same letters: the means of the heads, and each head of 'sort'.
 template <class Transformer>
 void picture_of_alignment(const Transformer& model, const Data& data) {
   std::size_t i = 0;  // the first source of seven different letters
   while (data.held_out_of_length(sort, 7, i, 1)[0].target.size() < 8) ++i;
-  std::vector<Array> panels;
-  Names titles, rows;
-  Pair pair;
-  for (const std::int64_t task : {reverse, sort}) {
-    pair = data.held_out_of_length(task, 7, i, 1)[0];
-    panels.push_back(xt::mean(cross_weights(model, batch_of({pair})), {0, 1}));
-    titles.push_back(task_names[std::size_t(task - reverse)] + " writes " + text_of(pair.target));
+  const auto weights_for = [&](std::int64_t task) {
+    const Batch batch = batch_of(data.held_out_of_length(task, 7, i, 1));
+    return Array(xt::view(decoded_without(0, model, batch).weights.value(), 0));  // (H, T, S)
+  };
+  const Array reversed = weights_for(reverse), sorted = weights_for(sort);
+  std::vector<Array> panels = {xt::mean(reversed, {0}), xt::mean(sorted, {0})};
+  Names titles = {"reverse: mean of the heads", "sort: mean of the heads"};
+  for (std::size_t h = 0; h < sorted.shape(0); ++h) {
+    panels.push_back(Array(xt::view(sorted, h)));
+    titles.push_back("sort: head " + std::to_string(h));
   }
-  Names columns = names_of(pair.source);
+  const Pair pair = data.held_out_of_length(sort, 7, i, 1)[0];
+  Names columns = names_of(pair.source), rows = names_of(pair.target);
   columns[0] = "task";
-  for (std::size_t t = 1; t < panels[0].shape(0); ++t) rows.push_back(std::to_string(t));
-  rows.push_back("<stop>");
+  for (std::size_t t = 0; t + 1 < rows.size(); ++t)
+    rows[t] = columns[columns.size() - 2 - t] + " | " + rows[t];
   picture("20_encoder_decoder", "alignment", panels, titles,
-          {"", rows, columns, "number of the letter to write", "key position", 0, 1}, 2);
+          {"", rows, columns, "letter to write: reverse | sort", "key position", 0, 1}, 2);
 }
 
 template <class Models>

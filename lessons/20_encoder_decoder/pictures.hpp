@@ -81,62 +81,27 @@ inline void draw_lengths(const std::vector<LengthRow>& rows) {
   picture_by_gnuplot("20_encoder_decoder", "lengths", script);
 }
 
-// Where the largest weight is: for each seed, the fractions of the letter before the one that is
-// copied, of this one, of the next one, of another one, and of a token that is no letter.
-struct LooksRow {
-  std::string name;
-  std::vector<std::vector<double>> of_column = std::vector<std::vector<double>>(5);
-
-  void add(const std::vector<double>& fractions) {
-    for (std::size_t i = 0; i < 5; ++i) of_column[i].push_back(fractions[i]);
-  }
+// The heads of one task, a number for each seed. The fraction of the target's letters for which the
+// largest weight is on the copied letter: the weight in the mean of the heads, in the best head,
+// and in the letter's own head. And the fraction that is predicted right with all heads, without
+// the letter's own head, and without one of the others (mean of the three).
+struct HeadRow {
+  std::string task;
+  std::vector<double> of_mean = {}, of_best = {}, of_own = {}, with_all = {}, without_own = {},
+                      without_another = {};
 };
 
-inline std::string table_of_looks(const std::vector<LooksRow>& rows) {
-  std::string table =
-      "largest weight on    one before   copied letter  next one     another      no letter";
-  for (const LooksRow& row : rows) {
-    table += "\n" + pad_right(row.name, 21);
-    for (std::size_t i = 0; i < 5; ++i)
-      table += pad_right(mean_and_error(row.of_column[i]), i == 1 ? 15 : 13);
-    table.resize(table.find_last_not_of(' ') + 1);
-  }
+inline std::string table_of_accuracies(const std::vector<HeadRow>& rows) {
+  std::string table = "right letters, all heads  without the letter's head  without another head";
+  for (const HeadRow& row : rows)
+    table += "\n" + pad_right(row.task, 15) + pad_right(mean_and_error(row.with_all), 11) +
+             pad_right(mean_and_error(row.without_own), 27) + mean_and_error(row.without_another);
   return table;
 }
 
-// After a source letter was replaced: the fraction of positions that have a letter to replace; of
-// these, the fraction in which the right answer changes; and how often the prediction changes if
-// the right answer does, and if it stays (NaN if it never does).
-struct Changes {
-  double counted = 0, answer = 0, if_changes = 0, if_stays = 0;
-};
-
-// For 'reverse' and for 'sort', and each seed.
-struct InterventionRow {
-  std::string name;
-  std::vector<std::vector<double>> answer = {{}, {}}, if_changes = {{}, {}}, if_stays = {{}, {}},
-                                   counted = {{}, {}};
-
-  void add(std::size_t task, const Changes& c) {
-    answer[task].push_back(c.answer), counted[task].push_back(c.counted);
-    if_changes[task].push_back(c.if_changes), if_stays[task].push_back(c.if_stays);
-  }
-};
-
-inline std::string table_of_interventions(const std::vector<InterventionRow>& rows) {
-  std::string table =
-      "                          right    prediction changes, if the answer\n"
-      "                          answer\n"
-      "replaced letter           changes  changes       stays";
-  for (const std::size_t task : {0, 1})
-    for (const InterventionRow& row : rows) {
-      const double stays = estimate(row.if_stays[task]).mean;
-      table += "\n" + pad_right(task_names[task] + ": " + row.name, 26) +
-               pad_right(decimal(estimate(row.answer[task]).mean, 2), 9) +
-               pad_right(mean_and_error(row.if_changes[task]), 14) +
-               (std::isnan(stays) ? "-" : mean_and_error(row.if_stays[task]));
-    }
-  return table;
+inline std::vector<double> differences(std::vector<double> a, const std::vector<double>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] -= b[i];
+  return a;
 }
 
 // The exact match of models that lack an attention, for each task and seed, and the loss of

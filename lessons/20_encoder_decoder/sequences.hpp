@@ -54,13 +54,6 @@ inline Pair pair_of(std::int64_t task, const Tokens& letters, Generator& g) {
   return pair;
 }
 
-// The right output for a source of 'reverse' or 'sort', which may be padded.
-inline Tokens target_of(const Tokens& source) {
-  Generator unused(0);
-  const auto end = std::find(source.begin(), source.end(), stop);
-  return pair_of(source[0], Tokens(source.begin() + 1, end), unused).target;
-}
-
 // Whether the output is right: the target, or for shuffle any order of the same letters.
 inline bool is_right(const Pair& pair, Tokens output) {
   Tokens target = pair.target;
@@ -74,11 +67,6 @@ inline std::size_t longest_target(const std::vector<Pair>& pairs) {
   std::size_t T = 0;
   for (const Pair& pair : pairs) T = std::max(T, pair.target.size());
   return T;
-}
-
-inline Tokens row_of(const Indices& tokens, std::size_t b) {  // row b of (B, T)
-  return Tokens(tokens.begin() + std::ptrdiff_t(b * tokens.shape(1)),
-                tokens.begin() + std::ptrdiff_t((b + 1) * tokens.shape(1)));
 }
 
 // Pairs of different lengths as rows, padded at the end.

@@ -55,11 +55,14 @@ struct Transformer {
   Part without;
 };
 
-// In lesson.cpp: the outputs of greedy decoding, the cross-attention's weights, and the positions
-// of the largest.
+// In lesson.cpp: the outputs of greedy decoding.
 std::vector<Tokens> greedy_outputs(const Transformer& model, const std::vector<Pair>& pairs);
-Array cross_weights(const Transformer& model, const Batch& batch);
-Indices attended(const Transformer& model, const std::vector<Pair>& pairs);
+
+// In lesson.cpp: the logits (B, T, V) without a head, and the weights (B, H, T, S).
+struct Decoded {
+  Tensor logits, weights;
+};
+Decoded decoded_without(std::size_t head, const Transformer& model, const Batch& batch);
 
 inline Tensor loss_of(const Transformer& model, const Batch& batch) {
   CrossEntropyOptions options;
