@@ -56,7 +56,7 @@ std::vector<Model> when(const Repeats& test) {
   }
   quote(table_of_curves(curves));
   claim_difference("two layers have a lower loss than one layer", gaps);
-  claim_difference("the previous token score is at its half earlier", leads);
+  claim_difference("the previous token score makes half of its rise earlier", leads);
   say();
   picture_of_curves(curves);
   say();
@@ -69,8 +69,8 @@ void where(const std::vector<Model>& models, const Repeats& test) {
   section("Two heads");
   std::vector<std::vector<double>> rows;
   for (const Model& m : models)
-    rows.push_back(
-        both_scores(weights_of(m, 0, test.inputs), weights_of(m, 1, test.inputs), test.inputs));
+    rows.push_back({previous_score(weights_of(m, 0, test.inputs), test.inputs),
+                    prefix_score(weights_of(m, 1, test.inputs), test.inputs)});
   quote(table_of_scores(rows, test.inputs));
   say();
   Generator g(6);
@@ -136,8 +136,10 @@ Array written_logits(const Model& m, std::size_t l) {
 void copying(const std::vector<Model>& models) {
   section("What the heads write");
   std::vector<std::vector<double>> rows;
-  for (const Model& m : models)
-    rows.push_back({copying_score(written_logits(m, 0)), copying_score(written_logits(m, 1))});
+  for (const Model& m : models) {
+    rows.push_back(copying_scores(written_logits(m, 0)));
+    for (const double score : copying_scores(written_logits(m, 1))) rows.back().push_back(score);
+  }
   quote(table_of_copying(rows));
   say();
   picture_of_logits(written_logits(models[0], 0), written_logits(models[0], 1));

@@ -22,13 +22,6 @@ inline double previous_score(const Array& weights, const Indices& tokens) {
   return head_scores(head_kinds()[0], weights, tokens, true)(0);
 }
 
-// The previous token score and the prefix-matching score of the heads of both layers.
-inline std::vector<double> both_scores(const Array& layer_0, const Array& layer_1,
-                                       const Indices& tokens) {
-  return {previous_score(layer_0, tokens), prefix_score(layer_0, tokens),
-          previous_score(layer_1, tokens), prefix_score(layer_1, tokens)};
-}
-
 // A token that occurs for the first time is one of those that have not occurred, all of which are
 // equally likely: the mean of ln(their number) bounds the loss from below.
 inline double first_bound(std::size_t V, const Indices& periods) {
@@ -47,12 +40,15 @@ inline void claim_difference(const std::string& what, const std::vector<double>&
         decimal(e.mean, 4) + " +- " + decimal(e.standard_error, 4), location);
 }
 
-// The fraction of rows whose largest logit is that of the row's own token.
-inline double copying_score(const Array& logits) {  // (V, V)
-  double copied = 0;
-  for (std::size_t i = 0; i < logits.shape(0); ++i)
-    copied += logits(i, i) == xt::amax(xt::row(logits, int(i)))() ? 1 : 0;
-  return copied / double(logits.shape(0));
+// The fractions of rows whose largest logit, and whose smallest one, is that of the row's own
+// token.
+inline std::vector<double> copying_scores(const Array& logits) {  // (V, V)
+  double largest = 0, smallest = 0;
+  for (std::size_t i = 0; i < logits.shape(0); ++i) {
+    const Array row = xt::row(logits, int(i));
+    largest += row(i) == xt::amax(row)(), smallest += row(i) == xt::amin(row)();
+  }
+  return {largest / double(logits.shape(0)), smallest / double(logits.shape(0))};
 }
 
 // Formats a row for each seed: numbers with two decimals, in columns of these widths.
@@ -75,10 +71,10 @@ struct Curve {
   double two_loss, one_loss;
 };
 
-// The first step at which a score is above half of its last value.
+// The first step at which a score has made half of its way from the first to the last value.
 inline double step_of_half(const Series& score) {
   std::size_t i = 0;
-  while (score.y[i] < score.y.back() / 2) ++i;
+  while (score.y[i] < (score.y.front() + score.y.back()) / 2) ++i;
   return score.x[i];
 }
 
@@ -92,14 +88,14 @@ inline std::string step_below_1(const Series& loss) {
 inline std::string table_of_curves(const std::vector<Curve>& curves) {
   std::string rows =
       "        loss of       loss of      first step of two layers with\n"
-      "        two layers    one layer    half the      half the      loss\n"
-      "                                   prev. score   prefix score  below 1";
+      "        two layers    one layer    half the rise of          loss\n"
+      "                                   prev. token   prefix-m.   below 1";
   for (std::size_t m = 0; m < curves.size(); ++m) {
     const Curve& c = curves[m];
     rows += "\nseed " + std::to_string(m + 1) + pad_left(decimal(c.two_loss, 2), 9) +
             pad_left(decimal(c.one_loss, 2), 13) +
             pad_left(decimal(step_of_half(c.previous), 0), 14) +
-            pad_left(decimal(step_of_half(c.prefix), 0), 14) + pad_left(step_below_1(c.loss), 14);
+            pad_left(decimal(step_of_half(c.prefix), 0), 12) + pad_left(step_below_1(c.loss), 12);
   }
   return rows;
 }
@@ -140,15 +136,12 @@ inline void picture_of_curves(const std::vector<Curve>& curves) {
 
 inline std::string table_of_scores(const std::vector<std::vector<double>>& rows,
                                    const Indices& tokens) {
-  const double previous = uniform_score(head_kinds()[0], tokens, true),
-               prefix = uniform_score(induction_kind(), tokens, true);
   return rows_of_seeds(
-             "               head of layer 0            head of layer 1\n"
-             "               previous   prefix-         previous   prefix-\n"
-             "               token      matching        token      matching",
-             rows, {11, 11, 16, 11}) +
-         "\nequal weights" + pad_left(decimal(previous, 2), 6) + pad_left(decimal(prefix, 2), 11) +
-         pad_left(decimal(previous, 2), 16) + pad_left(decimal(prefix, 2), 11);
+             "               head of layer 0:   head of layer 1:\n"
+             "               previous token     prefix-matching",
+             rows, {11, 19}) +
+         "\nequal weights" + pad_left(decimal(uniform_score(head_kinds()[0], tokens, true), 2), 6) +
+         pad_left(decimal(uniform_score(induction_kind(), tokens, true), 2), 19);
 }
 
 // Plots the attention weights of both heads of the first model for eight tokens, three times.
@@ -191,7 +184,10 @@ inline std::string table_of_keys(const std::vector<std::vector<double>>& rows) {
 }
 
 inline std::string table_of_copying(const std::vector<std::vector<double>>& rows) {
-  return rows_of_seeds("        layer 0   layer 1", rows, {7, 10});
+  return rows_of_seeds(
+      "        layer 0: the token's own logit is    layer 1: it is\n"
+      "                 the largest  the smallest   the largest  the smallest",
+      rows, {14, 14, 14, 14});
 }
 
 inline void picture_of_logits(const Array& layer_0, const Array& layer_1) {
@@ -224,6 +220,7 @@ const std::string path_graph = R"dot(digraph {
   next [label="logits at t: B", shape=none]
   a -> previous [color="#D55E00", penwidth=2]
   b -> previous [style=dotted]
+  b -> key [color="#BBBBBB"]
   previous -> key [color="#D55E00", penwidth=2, label="  K-composition"]
   b -> value
   q -> query
