@@ -21,7 +21,7 @@ void one_head(const nn::Gpt& model, std::size_t head, const Harbour& play) {
   const Indices ids = ids_of(play.vocabulary, "The lamp is out.");
   section("The weights of one head", {{"head", name_of(head)}});
   const std::vector<LayerAttention> layers = capture_attention(model, ids);
-  picture_of_head(layers[head / H].weights, head % H, letters_of(play.vocabulary, ids));
+  picture_of_head(layers[head / H].weights, head, letters_of(play.vocabulary, ids));
   say();
   picture_of_layer_1(layers[1].weights, letters_of(play.vocabulary, ids));
 }
@@ -123,6 +123,26 @@ Tensor attention_without(const Ablated& ablated, const nn::MultiHeadAttention& a
 
 double loss_without(const Ablated& ablated, const nn::Gpt& model, const Batch& text);
 
+// The largest weight of a query, as a mean over all queries that have several keys: of each head.
+std::vector<double> largest_weights(const nn::Gpt& model, const Indices& tokens) {
+  std::vector<double> all;
+  for (const LayerAttention& layer : capture_attention(model, tokens))
+    for (const std::size_t h : all_heads) {
+      const Array weights = xt::view(layer.weights, xt::all(), h, xt::range(1, T));
+      all.push_back(xt::mean(xt::amax(weights, {2}))());
+    }
+  return all;
+}
+
+// The increase of the loss without each head.
+std::vector<double> costs(const nn::Gpt& model, const Batch& text, bool with_mean) {
+  const double loss = loss_without({}, model, text);
+  std::vector<double> all;
+  for (std::size_t head = 0; head < L * H; ++head)
+    all.push_back(loss_without({head / H, {head % H}, with_mean}, model, text) - loss);
+  return all;
+}
+
 void ablation(const std::vector<nn::Gpt>& models, const Chosen& chosen, const Batch& judging) {
   section("Ablation");
   const nn::Gpt& first = models[0];
@@ -132,25 +152,21 @@ void ablation(const std::vector<nn::Gpt>& models, const Chosen& chosen, const Ba
         first.blocks[0].attention(y, first.attention_mask()));
   std::vector<HeadCosts> rows;
   std::vector<double> losses;
-  for (std::size_t m = 0; m < models.size(); ++m) {
-    losses.push_back(loss_without({}, models[m], judging));
-    HeadCosts row = {chosen.previous[m], chosen.same[m]};
-    for (std::size_t head = 0; head < L * H; ++head) {
-      const auto cost = [&](bool with_mean) {
-        return loss_without({head / H, {head % H}, with_mean}, models[m], judging) - losses[m];
-      };
-      row.zero.push_back(cost(false)), row.mean.push_back(cost(true));
-    }
-    rows.push_back(row);
-  }
+  for (const nn::Gpt& model : models) losses.push_back(loss_without({}, model, judging));
+  for (std::size_t m = 0; m < models.size(); ++m)
+    rows.push_back({chosen.previous[m], chosen.same[m], costs(models[m], judging, false),
+                    costs(models[m], judging, true), largest_weights(models[m], judging.inputs)});
   const Ablation by_heed = ablate(first, [&] { return loss_without({}, first, judging); });
   check("zero ablation = heed's ablate()", losses[0] + array_of(rows[0].zero),
         by_heed.ablated_loss);
   quote(table_of_heads(rows));
   say({{"loss", trained(estimate(losses).mean)},
-       {"same", range_of(rows, &HeadCosts::same)},
-       {"previous", range_of(rows, &HeadCosts::previous)},
+       {"difference", trained(largest_difference(rows), 3)},
        {"k", count_of_costliest(rows)}});
+  picture_of_costs(rows);
+  say();
+  quote(table_of_weights(rows));
+  say();
 }
 
 // Tokens (B, T) -> logits (B, T, V).
@@ -206,9 +222,8 @@ void whole_layers(const std::vector<nn::Gpt>& models, const Harbour& play, const
   say({{"ablated", trained(estimate(layers[0].all).mean)},
        {"never", trained(estimate(layers[0].never).mean)}});
   guess.compare(trained(estimate(layers[0].never).mean));
-  say();
-  picture_of_layers(layers);
-  say();
+  const Estimate worse = estimate(layers[1].never);
+  say({{"worse", trained(worse.mean + 2.8 * worse.standard_error, 3)}});
 }
 
 int main() {

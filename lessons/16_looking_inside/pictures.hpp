@@ -37,9 +37,10 @@ inline Array array_of(const std::vector<double>& costs) {  // (layers, heads)
 }
 
 inline void picture_of_head(const Array& weights, std::size_t head, const Names& letters) {
-  HeatmapOptions options{"attention weights", letters, letters, "query position", "key position"};
+  HeatmapOptions options{"head " + name_of(head) + ", first model: attention weights", letters,
+                         letters, "query position", "key position"};
   options.low = 0, options.high = 1;
-  picture_trained(lesson, "head", masked_weights(weights, head), options);
+  picture_trained(lesson, "head", masked_weights(weights, head % 4), options);
 }
 
 inline void picture_of_layer_1(const Array& weights, const Names& letters) {
@@ -62,7 +63,7 @@ inline std::string table_of_patterns(const std::vector<std::size_t>& previous,
                                      const std::vector<double>& of_same,
                                      const std::vector<double>& uniform) {
   std::string rows =
-      "                previous token       same token\n"
+      "                previous token       same token, candidate\n"
       "                head   score        head   score";
   for (std::size_t m = 0; m < previous.size(); ++m)
     rows += "\nseed " + std::to_string(m + 1) + pad_left(name_of(previous[m]), 14) +
@@ -87,10 +88,11 @@ inline std::string table_of_spaces(const std::vector<std::size_t>& heads,
   return text;
 }
 
-// How much the loss increases without each of the 8 heads, and the two chosen heads.
+// How much the loss increases without each of the 8 heads, their largest weights, and the two
+// chosen heads.
 struct HeadCosts {
   std::size_t previous, same;
-  std::vector<double> zero = {}, mean = {};
+  std::vector<double> zero, mean, largest_weights;
 
   std::size_t costliest() const {
     return std::size_t(std::max_element(zero.begin(), zero.end()) - zero.begin());
@@ -105,28 +107,86 @@ inline std::string count_of_costliest(const std::vector<HeadCosts>& rows) {
   return std::to_string(n) + " of " + std::to_string(rows.size());
 }
 
-// "~0.00 to ~0.04": the increases of the loss without these heads.
-inline std::string range_of(const std::vector<HeadCosts>& rows, std::size_t HeadCosts::*head) {
-  std::vector<double> costs;
-  for (const HeadCosts& r : rows) costs.push_back(r.zero[r.*head]);
-  const auto [least, most] = std::minmax_element(costs.begin(), costs.end());
-  return trained(*least) + " to " + trained(*most);
+// The largest difference between zero ablation and mean ablation.
+inline double largest_difference(const std::vector<HeadCosts>& rows) {
+  double most = 0;
+  for (const HeadCosts& r : rows)
+    for (std::size_t h = 0; h < r.zero.size(); ++h)
+      most = std::max(most, std::abs(r.zero[h] - r.mean[h]));
+  return most;
 }
 
 inline std::string table_of_heads(const std::vector<HeadCosts>& rows) {
   std::string text =
-      "          previous head        same token head      costliest\n"
-      "          head   zero   mean   head   zero   mean   head   zero";
+      "        previous head   same token, candidate   costliest\n"
+      "        head    cost    head    cost            head    cost";
   for (std::size_t m = 0; m < rows.size(); ++m) {
     const HeadCosts& r = rows[m];
-    const auto cells = [&](std::size_t head, bool with_mean) {
-      return pad_left(name_of(head), 7) + pad_left(decimal(r.zero[head], 3), 7) +
-             (with_mean ? pad_left(decimal(r.mean[head], 3), 7) : "");
+    const auto cells = [&](std::size_t head, std::size_t width) {
+      return pad_right(name_of(head) + "  " + pad_left(decimal(r.zero[head], 3), 7), width);
     };
-    text += "\nseed " + std::to_string(m + 1) + " " + cells(r.previous, true) +
-            cells(r.same, true) + cells(r.costliest(), false);
+    text += "\nseed " + std::to_string(m + 1) + "  " + cells(r.previous, 16) + cells(r.same, 24) +
+            cells(r.costliest(), 0);
   }
   return text;
+}
+
+// The rank correlation of the heads of one layer: 1 if the two orders are the same, 0 on average if
+// they are random (Spearman).
+inline double rank_correlation(const std::vector<double>& x, const std::vector<double>& y,
+                               std::size_t layer) {
+  const auto rank = [&](const std::vector<double>& z, std::size_t h) {
+    return double(std::count_if(z.begin() + std::ptrdiff_t(4 * layer),
+                                z.begin() + std::ptrdiff_t(4 * layer + 4),
+                                [&](double other) { return other < z[4 * layer + h]; }));
+  };
+  double squares = 0;
+  for (std::size_t h = 0; h < 4; ++h) squares += std::pow(rank(x, h) - rank(y, h), 2);
+  return 1 - 6 * squares / 60;  // 60 = n (n n - 1) for n = 4
+}
+
+// For each layer: the mean of the largest weights, the smallest and the largest cost, and the rank
+// correlation of both, mean of the models and standard error.
+inline std::string table_of_weights(const std::vector<HeadCosts>& rows) {
+  std::string text = "         largest weight   costs             rank correlation of both";
+  for (const std::size_t layer : {0u, 1u}) {
+    std::vector<double> weights, of_cost, correlations;
+    for (const HeadCosts& r : rows) {
+      for (std::size_t h = 4 * layer; h < 4 * layer + 4; ++h)
+        weights.push_back(r.largest_weights[h]), of_cost.push_back(r.zero[h]);
+      correlations.push_back(rank_correlation(r.largest_weights, r.zero, layer));
+    }
+    const auto [least, most] = std::minmax_element(of_cost.begin(), of_cost.end());
+    const Estimate e = estimate(correlations);
+    text += "\nlayer " + std::to_string(layer) + "  " +
+            pad_right(decimal(estimate(weights).mean, 2), 17) +
+            pad_right(decimal(*least, 3) + " to " + decimal(*most, 3), 18) + decimal(e.mean, 2) +
+            " +- " + decimal(e.standard_error, 2);
+  }
+  return text;
+}
+
+// Plots the cost of each head of each model against its largest weight.
+inline void picture_of_costs(const std::vector<HeadCosts>& rows) {
+  std::string data;
+  for (const std::size_t layer : {0u, 1u}) {
+    Array points = zeros({4 * rows.size(), 2});
+    for (std::size_t i = 0; i < points.shape(0); ++i) {
+      const std::size_t head = 4 * layer + i % 4;
+      points(i, 0) = Real(rows[i / 4].largest_weights[head]);
+      points(i, 1) = Real(rows[i / 4].zero[head]);
+    }
+    data += gnuplot_block("layer" + std::to_string(layer), points);
+  }
+  picture_by_gnuplot(
+      lesson, "costs",
+      data +
+          "set xrange [0.2:0.9]\nset yrange [-0.02:]\nset key left top\n"
+          "set xlabel 'largest attention weight of a query, mean of the queries'\n"
+          "set ylabel 'increase of the loss without the head (nats)'\n"
+          "plot $layer0 with points pt 7 ps 1.3 lc rgb '#D55E00' title 'heads of layer 0, five "
+          "models', $layer1 with points pt 6 ps 1.5 lw 2 lc rgb '#0072B2' title 'heads of layer "
+          "1'");
 }
 
 // How much the loss increases without one layer's attention, for each seed.
@@ -149,32 +209,6 @@ inline std::string table_of_layers(const std::vector<LayerCosts>& layers) {
         text += cell(is_mean ? estimate(*x).mean : estimate(*x).standard_error, width);
   }
   return text;
-}
-
-// Plots each column of the table: a ring for each seed, and the mean.
-inline void picture_of_layers(const std::vector<LayerCosts>& layers) {
-  Array points = zeros({30, 2}), means = zeros({6, 3});
-  std::string tics;
-  for (std::size_t i = 0; i < 6; ++i) {
-    const LayerCosts& l = layers[i / 3];
-    const std::vector<double>& x = i % 3 == 0 ? l.sum : i % 3 == 1 ? l.all : l.never;
-    const Real y = Real(i < 3 ? 6 - i : 5 - i);
-    for (std::size_t m = 0; m < 5; ++m) xt::row(points, int(5 * i + m)) = Array{Real(x[m]), y};
-    xt::row(means, int(i)) = Array{Real(estimate(x).mean), y, Real(estimate(x).standard_error)};
-    const char* names[] = {"sum of its four heads", "all of it ablated", "never there"};
-    tics += std::string(i > 0 ? ", '" : "'") + "layer " + std::to_string(i / 3) + ": " +
-            names[i % 3] + "' " + decimal(y, 0);
-  }
-  picture_by_gnuplot(
-      lesson, "layers",
-      gnuplot_block("points", points) + gnuplot_block("means", means) +
-          "unset key\nset lmargin 30\nset xrange [-0.1:1.3]\nset yrange [-0.6:6.6]\nset ytics (" +
-          tics +
-          ")\nset arrow from 0, graph 0 to 0, graph 1 nohead dt 2 lw 2 lc rgb '#666666'\n"
-          "set xlabel 'increase of the loss (nats per character): five seeds, their mean and "
-          "standard error'\n"
-          "plot $means using 1:2:3 with xerrorbars pt 7 ps 0.7 lw 2 lc rgb '#0072B2', "
-          "$points with points pt 6 ps 1.5 lw 1.5 lc rgb '#D55E00'");
 }
 
 }  // namespace heed
