@@ -1,4 +1,4 @@
-// unicode.cpp: properties of code points, lower case and canonical decomposition with utf8proc.
+// unicode.cpp: properties of code points, lower case and normalization with utf8proc.
 
 #include "base/unicode.hpp"
 
@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <vector>
 
 #include "heed/base/utf8.hpp"
 
@@ -157,6 +158,15 @@ std::u32string decomposed(std::u32string_view text) {
     begin = end;
   }
   return result;
+}
+
+std::string composed(std::string_view text) {
+  const std::u32string parts = decomposed(code_points_of(text));
+  std::vector<utf8proc_int32_t> values(parts.begin(), parts.end());
+  const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+  const auto size = utf8proc_normalize_utf32(values.data(),
+                                             static_cast<utf8proc_ssize_t>(values.size()), options);
+  return utf8_of(std::u32string(values.begin(), values.begin() + size));
 }
 
 }  // namespace heed

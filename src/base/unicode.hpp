@@ -1,4 +1,4 @@
-// unicode.hpp: properties of Unicode code points, lower case, and canonical decomposition (NFD).
+// unicode.hpp: properties of Unicode code points, lower case, and normalization (NFD and NFC).
 #pragma once
 
 #include <string>
@@ -36,5 +36,9 @@ std::u32string lower_case(std::u32string_view text);
 // U+0301, a Hangul syllable becomes its two or three letters, and the marks after a character are
 // sorted by combining class. Takes O(n log n) time for n marks in a row.
 std::u32string decomposed(std::u32string_view text);
+
+// A UTF-8 text in Normalization Form C, canonical decomposition followed by composition: 'e' and
+// U+0301 become 'é'. Throws Error `not UTF-8: ...`.
+std::string composed(std::string_view text);
 
 }  // namespace heed

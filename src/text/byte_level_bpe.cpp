@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/unicode.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
 #include "heed/base/utf8.hpp"
+#include "text/check_encoding.hpp"
 #include "text/special_tokens.hpp"
 #include "text/vocabulary_files.hpp"
 
@@ -104,7 +106,9 @@ ByteLevelBpe ByteLevelBpe::from_tokenizer_json(std::string_view json, const std:
   bpe.begin_of_text_ = read.begin_of_text;
   bpe.special_ = std::move(read.special);
   bpe.added_ = std::move(read.added);
+  bpe.composes_ = read.composes;
   bpe.chunks_ = read.chunks == TokenizerJson::Chunks::llama3   ? llama3_chunks
+                : read.chunks == TokenizerJson::Chunks::qwen2  ? qwen2_chunks
                 : read.chunks == TokenizerJson::Chunks::digits ? digit_chunks
                                                                : gpt2_chunks;
   return bpe;
@@ -203,13 +207,16 @@ void ByteLevelBpe::append_chunk(std::string_view chunk, std::vector<std::size_t>
 }
 
 void ByteLevelBpe::append_text(std::string_view text, std::vector<std::size_t>& ids) const {
-  for (const std::string_view chunk : chunks_(text)) append_chunk(chunk, ids);
+  const std::string normalized = composes_ ? composed(text) : "";
+  for (const std::string_view chunk : chunks_(composes_ ? normalized : text))
+    append_chunk(chunk, ids);
 }
 
 std::vector<std::size_t> ByteLevelBpe::encode(std::string_view text, SpecialTokens special) const {
   TokensOfText tokens = added_;
   if (special == SpecialTokens::as_tokens)
     tokens.insert(tokens.end(), special_.begin(), special_.end());
+  if (composes_) check_encoding(text);
   std::vector<std::size_t> ids;
   split_at_special(
       text, tokens, [&](std::string_view part) { append_text(part, ids); },

@@ -1,4 +1,4 @@
-// byte_level_bpe.hpp: the tokenizers of GPT-2, SmolLM2 and Llama 3, a byte-level byte-pair
+// byte_level_bpe.hpp: the tokenizers of GPT-2, SmolLM2, Llama 3 and Qwen2, a byte-level byte-pair
 // encoding.
 #pragma once
 
@@ -58,8 +58,9 @@ class ByteLevelBpe {
   std::vector<std::size_t> encode(std::string_view text,
                                   SpecialTokens special = SpecialTokens::as_text) const;
 
-  // The bytes of the tokens, one after the other: the inverse of encode. A part of the ids of a
-  // text can end inside a character. Throws Error for an id of size() or more.
+  // The bytes of the tokens, one after the other: the inverse of encode (of a text in Normalization
+  // Form C, where the tokenizer composes texts, as Qwen2's does). A part of the ids of a text can
+  // end inside a character. Throws Error for an id of size() or more.
   std::string decode(const std::vector<std::size_t>& ids) const;
 
   // Splits a UTF-8 text into the chunks in which tokens are merged, as GPT-2's regular expression
@@ -79,6 +80,7 @@ class ByteLevelBpe {
   std::array<std::int64_t, 256> byte_ids_{};  // the token of each byte; -1: none
   Merges merges_;
   Merges::Order order_ = Merges::Order::all_occurrences;
+  bool composes_ = false;  // whether encode() brings a text to Normalization Form C
   std::optional<std::size_t> end_of_text_, begin_of_text_;
   TokensOfText special_, added_;  // tokens on request, and tokens in any case
   std::unordered_map<std::string, std::uint32_t> whole_chunks_;  // tokens that need no merges

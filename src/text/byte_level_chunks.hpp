@@ -27,5 +27,7 @@ std::vector<std::string_view> digit_chunks(std::string_view text);
 //   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
 //    ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 std::vector<std::string_view> llama3_chunks(std::string_view text);
+// The same with \p{N} for \p{N}{1,3}, as Qwen2's regular expression.
+std::vector<std::string_view> qwen2_chunks(std::string_view text);
 
 }  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// llama3_chunks.cpp: the pre-tokenizers of Llama 3 and SmolLM2, written out as matchers.
+// llama3_chunks.cpp: the pre-tokenizers of Llama 3, Qwen2 and SmolLM2, written out as matchers.
 
 #include "base/unicode.hpp"
 #include "text/byte_level_chunks.hpp"
@@ -65,11 +65,12 @@ std::size_t end_of_white_space(std::string_view text, std::size_t begin) {
 }
 
 // The alternatives of the expression in its order. begin < text.size().
+template <std::size_t most_digits>
 std::size_t end_of_llama3_match(std::string_view text, std::size_t begin) {
   if (const std::size_t size = contraction_of_any_case(text, begin)) return begin + size;
   const KindOfCharacter first = kind_of_character(text, begin);
   if (const std::size_t end = end_of_word(text, begin, first); end != begin) return end;
-  if (first.kind == CharacterKind::number) return end_of_run(text, begin, first.kind, 3);
+  if (first.kind == CharacterKind::number) return end_of_run(text, begin, first.kind, most_digits);
   if (const std::size_t end = end_of_symbols(text, begin); end != begin) return end;
   return end_of_white_space(text, begin);
 }
@@ -77,7 +78,11 @@ std::size_t end_of_llama3_match(std::string_view text, std::size_t begin) {
 }  // namespace
 
 std::vector<std::string_view> llama3_chunks(std::string_view text) {
-  return split_chunks(text, end_of_llama3_match);
+  return split_chunks(text, end_of_llama3_match<3>);
+}
+
+std::vector<std::string_view> qwen2_chunks(std::string_view text) {
+  return split_chunks(text, end_of_llama3_match<1>);
 }
 
 std::vector<std::string_view> digit_chunks(std::string_view text) {

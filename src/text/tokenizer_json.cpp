@@ -11,9 +11,11 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-constexpr std::string_view llama3_expression =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|)"
-    R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+// The expressions of Llama 3 and Qwen2 differ in the number of digits.
+std::string expression_with(const char* digits) {
+  return std::string(R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)") + digits +
+         R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+}
 
 std::string shown(const Json& value) {
   if (value.is<Json::List>()) return "a list";
@@ -26,9 +28,10 @@ std::string shown(const Json& value) {
 // The file's name for error messages, and its checks.
 struct Reader {
   [[noreturn]] void reject(const std::string& key, const Json& value) const {
-    throw_error(name, ": '", key, "' is ", shown(value),
-                "; heed reads the tokenizer.json of byte-level BPE, as of SmolLM2 and Llama 3, and "
-                "tokenizer.vocab, which spm_export_vocab makes of a tokenizer.model");
+    throw_error(
+        name, ": '", key, "' is ", shown(value),
+        "; heed reads the tokenizer.json of byte-level BPE, as of SmolLM2, Llama 3 and Qwen2, "
+        "and tokenizer.vocab, which spm_export_vocab makes of a tokenizer.model");
   }
   // The value of a key; null without the key.
   static Json value(const Json& object, const std::string& key) {
@@ -70,11 +73,10 @@ bool is_byte_level(const Json& part, bool uses_expression) {
          (expression.is_null() ? uses_expression : expression == Json(uses_expression));
 }
 
-bool is_llama3_split(const Json& part) {
+bool is_split(const Json& part, const char* digits) {
   return has_type(part, "Split") && Reader::value(part, "behavior") == Json("Isolated") &&
          Reader::value(part, "invert") == Json(false) &&
-         Reader::value(Reader::value(part, "pattern"), "Regex") ==
-             Json(std::string(llama3_expression));
+         Reader::value(Reader::value(part, "pattern"), "Regex") == Json(expression_with(digits));
 }
 
 TokenizerJson::Chunks chunks_of(const Reader& reader, const Json& json) {
@@ -84,8 +86,9 @@ TokenizerJson::Chunks chunks_of(const Reader& reader, const Json& json) {
   if (parts.size() == 2 && has_type(parts[0], "Digits") &&
       Reader::value(parts[0], "individual_digits") == Json(true) && is_byte_level(parts[1], true))
     return TokenizerJson::Chunks::digits;
-  if (parts.size() == 2 && is_llama3_split(parts[0]) && is_byte_level(parts[1], false))
-    return TokenizerJson::Chunks::llama3;
+  const bool is_pair = parts.size() == 2 && is_byte_level(parts[1], false);
+  if (is_pair && is_split(parts[0], R"(\p{N}{1,3})")) return TokenizerJson::Chunks::llama3;
+  if (is_pair && is_split(parts[0], R"(\p{N})")) return TokenizerJson::Chunks::qwen2;
   reader.reject("pre_tokenizer", whole);
 }
 
@@ -113,7 +116,8 @@ void check_model(const Reader& reader, const Json& json, const Json& model) {
   reader.require(model, "model", "byte_fallback", false);
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
     reader.require(model, "model", key, "");
-  if (const Json normalizer = Reader::value(json, "normalizer"); !normalizer.is_null())
+  const Json normalizer = Reader::value(json, "normalizer");
+  if (!normalizer.is_null() && !has_type(normalizer, "NFC"))
     reader.reject("normalizer", normalizer);
   const Json decoder = Reader::value(json, "decoder");
   if (!decoder.is_null() && !has_type(decoder, "ByteLevel")) reader.reject("decoder", decoder);
@@ -154,6 +158,7 @@ void read_added(const Reader& reader, const Json& json, TokenizerJson& result) {
   for (const Json& added : reader.required<Json::List>(json, "", "added_tokens")) {
     for (const char* key : {"single_word", "lstrip", "rstrip"})
       reader.require(added, "added_tokens", key, false);
+    if (result.composes) reader.require(added, "added_tokens", "normalized", false);
     const std::string& content = reader.required<std::string>(added, "added_tokens.", "content");
     const Json id = Reader::value(added, "id");
     put_token(reader, result.tokens, content, id);
@@ -188,6 +193,7 @@ TokenizerJson::TokenizerJson(std::string_view text, const std::string& name) {
   const Json model = Reader::value(json, "model");
   check_model(reader, json, model);
   chunks = chunks_of(reader, json);
+  composes = !Reader::value(json, "normalizer").is_null();
   ignores_merges = Reader::value(model, "ignore_merges") == Json(true);
   for (const auto& [token, id] : reader.required<Json::Object>(model, "model.", "vocab"))
     put_token(reader, tokens, token, id);

@@ -12,18 +12,19 @@
 
 namespace HEED_NAMESPACE {
 
-// The tokenizer.json of a byte-level byte-pair encoding, such as SmolLM2's and Llama 3's. Tokens
-// and merges are written as in vocab.json and merges.txt (see ByteLevelBpe).
+// The tokenizer.json of a byte-level byte-pair encoding, such as those of SmolLM2, Llama 3 and
+// Qwen2. Tokens and merges are written as in vocab.json and merges.txt (see ByteLevelBpe).
 struct TokenizerJson {
   // How a text is split into chunks: as GPT-2 does, as GPT-2 does between single digits (SmolLM2),
-  // or by Llama 3's regular expression.
-  enum class Chunks { gpt2, digits, llama3 };
+  // or by the regular expression of Llama 3 or Qwen2.
+  enum class Chunks { gpt2, digits, llama3, qwen2 };
 
   // Throws Error `NAME: reason` for a damaged file, and for each setting that heed does not
   // support.
   TokenizerJson(std::string_view json, const std::string& name);
 
   Chunks chunks = Chunks::gpt2;
+  bool composes = false;            // whether a text is brought to Normalization Form C first
   bool ignores_merges = false;      // whether a chunk that is a token is not split
   std::vector<std::string> tokens;  // as they are written, in the order of their ids
   std::vector<std::pair<std::string, std::string>> merges;

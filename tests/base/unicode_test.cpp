@@ -1,4 +1,4 @@
-// unicode_test.cpp: properties of code points, lower case and canonical decomposition.
+// unicode_test.cpp: properties of code points, lower case and normalization.
 
 #include "base/unicode.hpp"
 
@@ -89,6 +89,26 @@ TEST_CASE("every decomposition is a fixed point", "[base][unicode]") {
     twice += decomposed(once) != once;
   }
   CHECK(changed > 13000);
+  CHECK(twice == 0);
+}
+
+TEST_CASE("composition is that of Normalization Form C", "[base][unicode]") {
+  CHECK(composed("cafe\u0301 caf\u00e9") == "caf\u00e9 caf\u00e9");
+  CHECK(composed("\u212b \u037e \ufb01") == "\u00c5 ; \ufb01");
+  CHECK(composed("\u1112\u1161\u11ab") == "\ud55c");
+  CHECK(composed("\uac00\u11a8") == "\uac01");
+  CHECK(composed("s\u0307\u0323") == "\u1e69");  // the dot below comes first
+  CHECK(composed("a\u0315\u0300\u05ae\u0301b") == "\u00e0\u05ae\u0301\u0315b");
+  CHECK(composed("\u0958") == "\u0915\u093c");  // a composition exclusion
+  CHECK(composed("\u0344 \u0301\u0301") == "\u0308\u0301 \u0301\u0301");
+  CHECK(composed("\u09c7\u09be \u09c7 \u09be") == "\u09cb \u09c7 \u09be");  // two starters
+  CHECK(composed("") == "");
+  CHECK(message_of([] { composed("a\xff"); }).rfind("not UTF-8: byte 1 is 0xff", 0) == 0);
+  std::size_t twice = 0;
+  for (const char32_t c : all_with([](char32_t x) { return x < 0xd800 || x > 0xdfff; })) {
+    const std::string once = composed(utf8_of({&c, 1}));
+    twice += composed(once) != once || decomposed(code_points_of(once)) != decomposed({&c, 1});
+  }
   CHECK(twice == 0);
 }
 

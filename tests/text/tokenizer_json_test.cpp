@@ -1,11 +1,12 @@
-// tokenizer_json_test.cpp: tokenizer.json of SmolLM2 and Llama 3: ids, chunks, special tokens,
-// errors.
+// tokenizer_json_test.cpp: tokenizer.json of SmolLM2, Llama 3 and Qwen2: ids, chunks, special
+// tokens, errors.
 
 #include "text/tokenizer_json.hpp"
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/unicode.hpp"
 #include "catch.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
@@ -31,6 +32,13 @@ const Json llama3_splits = Json::parse(R"j({"type": "Sequence", "pretokenizers":
     {"type": "Split", "behavior": "Isolated", "invert": false, "pattern": {"Regex":
      "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"}},
     {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false}]})j");
+
+Json qwen2_splits() {
+  Json splits = llama3_splits;
+  std::string& expression = splits["pretokenizers"][0]["pattern"]["Regex"].get_ref<std::string&>();
+  expression.erase(expression.find("{1,3}"), 5);
+  return splits;
+}
 
 // The tokens and merges in weights/small.
 Json small_json(const Json& pre_tokenizer) {
@@ -72,19 +80,23 @@ Json with(const std::string& pointer, const std::string& value) {
 }  // namespace
 
 TEST_CASE(
-    "400 texts have the ids of another implementation with the settings of SmolLM2 and Llama 3",
+    "400 texts have the ids of another implementation with the settings of SmolLM2, Llama 3 and "
+    "Qwen2",
     "[text][weights][tokenizer_json]") {
   Json llama3 = small_json(llama3_splits);
   llama3["model"]["ignore_merges"] = true;
-  const ByteLevelBpe tokenizers[] = {bpe(small_json(smollm2_splits)), bpe(llama3)};
+  Json qwen2 = small_json(qwen2_splits());
+  qwen2["normalizer"] = {{"type", "NFC"}};
+  const ByteLevelBpe tokenizers[] = {bpe(small_json(smollm2_splits)), bpe(llama3), bpe(qwen2)};
   std::ifstream texts(folder + "golden_small.txt"), expected(folder + "golden_json.txt");
   std::size_t lines = 0;
   for (std::string text, ids; std::getline(texts, text) && std::getline(expected, ids); ++lines) {
     const std::string content = Json::parse(text)[0];
     INFO(content);
-    for (std::size_t i = 0; i < 2; ++i) {
+    for (std::size_t i = 0; i < 3; ++i) {
       CHECK(tokenizers[i].encode(content) == Json::parse(ids)[i].get<Ids>());
-      CHECK(tokenizers[i].decode(tokenizers[i].encode(content)) == content);
+      CHECK(tokenizers[i].decode(tokenizers[i].encode(content)) ==
+            (i == 2 ? composed(content) : content));
     }
   }
   CHECK(lines == 400);
@@ -106,6 +118,31 @@ TEST_CASE("chunks between single digits are those of GPT-2's expression",
         Chunks{"in", " ", "1", "9", "8", "4", " it", "'s", "\u0663", "x"});
   CHECK(digit_chunks("12") == Chunks{"1", "2"});
   CHECK(digit_chunks("").empty());
+}
+
+TEST_CASE("Qwen2's expression has single digits", "[text][tokenizer_json]") {
+  CHECK(qwen2_chunks("I'LL 123 \u0663\u0664x") ==
+        Chunks{"I", "'LL", " ", "1", "2", "3", " ", "\u0663", "\u0664", "x"});
+  CHECK(qwen2_chunks("").empty());
+}
+
+TEST_CASE("a normalizer NFC composes a text, but not across added tokens",
+          "[text][tokenizer_json]") {
+  Json json = small_json(qwen2_splits());
+  const auto size = json["model"]["vocab"].size();
+  json["added_tokens"] = {
+      {{"id", size}, {"content", "<tool>"}, {"special", false}, {"normalized", false}}};
+  const ByteLevelBpe plain = bpe(json);
+  json["normalizer"] = {{"type", "NFC"}};
+  const ByteLevelBpe composing = bpe(json);
+  CHECK(plain.encode("cafe\u0301") != plain.encode("caf\u00e9"));
+  CHECK(composing.encode("cafe\u0301") == plain.encode("caf\u00e9"));
+  CHECK(composing.encode("a<tool>\u0338b") == plain.encode("a<tool>\u0338b"));
+  CHECK(composing.encode(">\u0338") == plain.encode("\u226f"));
+  CHECK(message_of([&] { composing.encode("ab\xff"); }) ==
+        "encode: the text is not UTF-8 at byte 2 (0xff); convert it with iconv -t UTF-8");
+  json["added_tokens"][0]["normalized"] = true;
+  CHECK(error_of(json).rfind("t: 'added_tokens.normalized' is true; heed reads", 0) == 0);
 }
 
 TEST_CASE("added tokens, special tokens and the token at the start", "[text][tokenizer_json]") {
@@ -147,10 +184,10 @@ TEST_CASE("merges apply one by one, and ignore_merges takes whole chunks",
 TEST_CASE("settings that heed does not support are rejected by name", "[text][tokenizer_json]") {
   CHECK(error_of(tiny_json()) == "");
   const std::string rest =
-      "; heed reads the tokenizer.json of byte-level BPE, as of SmolLM2 and Llama 3, and "
-      "tokenizer.vocab, which spm_export_vocab makes of a tokenizer.model";
+      "; heed reads the tokenizer.json of byte-level BPE, as of SmolLM2, Llama 3 and Qwen2, "
+      "and tokenizer.vocab, which spm_export_vocab makes of a tokenizer.model";
   const std::vector<std::vector<std::string>> settings = {
-      {"/normalizer", R"({"type": "NFC"})", "'normalizer' is of the type 'NFC'"},
+      {"/normalizer", R"({"type": "NFKC"})", "'normalizer' is of the type 'NFKC'"},
       {"/pre_tokenizer", R"({"type": "Metaspace"})", "'pre_tokenizer' is of the type 'Metaspace'"},
       {"/pre_tokenizer", "null", "'pre_tokenizer' is null"},
       {"/pre_tokenizer/add_prefix_space", "true", "'pre_tokenizer' is of the type 'ByteLevel'"},
