@@ -57,6 +57,11 @@ TEST_CASE("exported models are imported with the same bytes", "[commands][weight
   REQUIRE(sandbox.heed(Arguments{"train", "in.txt", "--out", "l"} + tiny + llama).code == 0);
   REQUIRE(sandbox.heed(Arguments{"train", "in.txt", "--out", "t"} + tiny + bpe).code == 0);
   for (const char* run : {"o", "l", "t"}) check_round_trip(sandbox, run, "pytorch");
+  for (const char* name : {"llama", "llama_bf16", "qwen2"}) {
+    REQUIRE(sandbox.heed({"import", weights(name).string(), "--out", name}).code == 0);
+    check_round_trip(sandbox, name, "llama");
+    check_round_trip(sandbox, name, "pytorch");
+  }
   for (const char* format : {"nanogpt", "gpt2"})
     CHECK(has(sandbox.heed({"export", "l", "--to", format, "x"}).err,
               " has no RMSNorm; --to pytorch exports every model\n"));
@@ -292,8 +297,10 @@ TEST_CASE("Python scripts of heed open each text file as UTF-8", "[commands][wei
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny).code == 0);
   std::vector<fs::path> scripts;
-  for (const std::string format : {"nanogpt", "gpt2", "pytorch"}) {
-    REQUIRE(sandbox.heed({"export", "o", "--to", format, format}).code == 0);
+  REQUIRE(sandbox.heed({"import", weights("llama").string(), "--out", "l"}).code == 0);
+  for (const std::string format : {"nanogpt", "gpt2", "llama", "pytorch"}) {
+    REQUIRE(sandbox.heed({"export", format == "llama" ? "l" : "o", "--to", format, format}).code ==
+            0);
     scripts.push_back(sandbox / format / "load.py");
   }
   for (const auto& entry : fs::recursive_directory_iterator(HEED_SOURCE_DIR "/tools"))
@@ -307,6 +314,45 @@ TEST_CASE("Python scripts of heed open each text file as UTF-8", "[commands][wei
       CHECK((has(arguments, "encoding=") || std::regex_search(arguments, binary)));
     }
   }
+}
+
+TEST_CASE("a model that rotates pairs of neighbours is exported with halves of heads",
+          "[commands][weights][llama]") {
+  const Folder f("llama2_c");
+  const auto greedy = [&](const std::string& run) {
+    return f.heed({"sample", run, "--tokens", "25", "--temperature", "0"}).out;
+  };
+  REQUIRE(f.heed({"import", "m/model.bin", "--tokenizer", "m/tokenizer.bin", "--out", "r"}).code ==
+          0);
+  REQUIRE(f.heed({"export", "r", "x", "--to", "llama"}).code == 0);
+  REQUIRE(f.heed({"import", "x", "--out", "i"}).code == 0);
+  CHECK(greedy("i") == greedy("r"));
+  const auto pairs = state(f / "r"), halves = state(f / "i");
+  CHECK(pairs.at("tensor blocks.0.attention.query.weight") !=
+        halves.at("tensor blocks.0.attention.query.weight"));
+  CHECK(pairs.at("tensor blocks.0.attention.value.weight") ==
+        halves.at("tensor blocks.0.attention.value.weight"));
+  CHECK(halves.at("model.rotary_pairs") == "halves");
+  check_round_trip(f, "i", "llama");
+
+  // A model that heed trained, with characters.
+  f.write("in.txt", Sandbox::story());
+  const Arguments llama = {"--norm", "rms",    "--positions", "rotary",
+                           "--mlp",  "swiglu", "--kv-heads",  "1"};
+  REQUIRE(f.heed(Arguments{"train", "in.txt", "--out", "l"} + tiny + llama).code == 0);
+  REQUIRE(f.heed({"export", "l", "y", "--to", "llama"}).code == 0);
+  REQUIRE(f.heed({"import", "y", "--out", "j"}).code == 0);
+  CHECK(greedy("j") == greedy("l"));
+  check_round_trip(f, "j", "llama");
+  const Arguments part = {"--rotary-dim", "4"};
+  REQUIRE(f.heed(Arguments{"train", "in.txt", "--out", "p"} + tiny + llama + part).code == 0);
+  CHECK(f.heed({"export", "p", "z", "--to", "llama"}).err ==
+        "heed: error: p/checkpoint.safetensors: LlamaForCausalLM has no heads rotated in part; "
+        "--to pytorch exports every model\n");
+  REQUIRE(f.heed(Arguments{"train", "in.txt", "--out", "g"} + tiny).code == 0);
+  CHECK(
+      has(f.heed({"export", "g", "z", "--to", "llama"}).err, "LlamaForCausalLM has no LayerNorm"));
+  CHECK_FALSE(f.has_file("z"));
 }
 
 TEST_CASE("an export of characters says where nanoGPT looks for meta.pkl", "[commands][weights]") {

@@ -1,5 +1,6 @@
 // llama_import_test.cpp: heed import of Hugging Face's Llama layout, and what it rejects.
 
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "commands/imported_folder.hpp"
@@ -94,7 +95,10 @@ TEST_CASE("each key of a Llama's config.json is checked", "[commands][import][ll
       {"rope_theta", "0", "'rope_theta' is 0; it must be a number above 0"},
       {"rope_theta", "\"x\"", "'rope_theta' is 'x'; it must be a number above 0"},
       {"rope_scaling", R"({"type": "linear", "factor": 2})",
-       "'rope_scaling' is an object" + only_none},
+       "'rope_scaling' has the type 'linear'; heed supports only rotary positions without scaling"},
+      {"rope_scaling", R"({"rope_type": "llama3", "factor": 8.0})",
+       "'rope_scaling' has the rope_type 'llama3'; heed supports only rotary positions"},
+      {"rope_scaling", "2", "'rope_scaling' is 2" + only_none},
       {"rope_parameters", R"({"rope_type": "yarn", "rope_theta": 1e6})", "'rope_parameters' is {"},
       {"rope_parameters", "{}", "'rope_parameters' is {}; heed supports only the rope_type"},
       {"sliding_window", "4096", "'sliding_window' is 4096" + only_none},
@@ -147,6 +151,68 @@ TEST_CASE("values of a Llama's config.json that change nothing are accepted",
   CHECK(has(f.heed({"inspect", "m"}).out, "'model.rope_theta' = '500'"));
 }
 
+TEST_CASE("keys that a Llama's config.json may leave out have the values of transformers",
+          "[commands][import][llama]") {
+  const Folder f("llama_bf16");  // has the theta 100000 and the epsilon 0.001
+  apply({"rope_theta", "", ""}, f);
+  apply({"rms_norm_eps", "", ""}, f);
+  REQUIRE(f.heed({"import", "m"}).code == 0);
+  const auto saved = state(f / "runs/m");
+  CHECK(saved.count("model.rope_theta") == 0);  // heed's own value, 10000
+  CHECK(saved.at("model.norm_eps") == "1e-06");
+}
+
+namespace {
+
+// A part of a Llama's shards that is damaged, and a part of the message.
+struct BadShard {
+  std::function<void(const Folder&)> damage;
+  std::string error;
+};
+
+const std::string first_shard = "model-00001-of-00002.safetensors",
+                  second_shard = "model-00002-of-00002.safetensors",
+                  index_file = "model.safetensors.index.json";
+
+std::vector<BadShard> bad_shards() {
+  const auto in_index = [](const std::string& from, const std::string& to) {
+    return [=](const Folder& f) { f.replace(index_file, from, to); };
+  };
+  const std::string norm = "\"model.norm.weight\": \"";
+  return {
+      {[](const Folder& f) { fs::remove(f / "m" / second_shard); },
+       "m/" + second_shard + ": No such file or directory"},
+      {[](const Folder& f) { fs::resize_file(f / "m" / second_shard, 2000); },
+       "m/" + second_shard + ": truncated"},
+      {[](const Folder& f) { fs::resize_file(f / "m" / first_shard, 4); }, "m/" + first_shard},
+      {[](const Folder& f) { put(f / "m" / first_shard, "version https://git-lfs.github.com/s"); },
+       "m/" + first_shard},
+      {[](const Folder& f) { fs::remove(f / "m" / index_file); },
+       "m: has neither model.safetensors nor model.safetensors.index.json"},
+      {[](const Folder& f) { put(f / "m" / index_file, "{\"weight_map\": {}}"); },
+       "m/model.safetensors.index.json: the key 'weight_map' is missing or is no object"},
+      {in_index(norm, "\"model.more\": \"model-00003-of-00002.safetensors\", " + norm),
+       "m/model-00003-of-00002.safetensors: No such file or directory"},
+      {in_index(first_shard, second_shard),
+       "m/" + first_shard + ": tensor 'model.embed_tokens.weight': the index does not list it"},
+      {in_index(norm, "\"model.norm.bias\": \""),
+       "m/" + second_shard + ": tensor 'model.norm.weight': the index does not list it"},
+      {in_index(norm, "\"model.extra\": \"" + first_shard + "\", " + norm),
+       "no tensor 'model.extra', which the index lists"},
+      {in_index(norm, "\"model.norm.gone\": 1, " + norm),
+       "tensor 'model.norm.gone': its file is 1; give the name of a file beside the index"}};
+}
+
+}  // namespace
+
+TEST_CASE("damaged shards of a Llama are rejected", "[commands][import][llama]") {
+  for (const BadShard& bad : bad_shards()) {
+    const Folder f("llama_bf16");
+    bad.damage(f);
+    check_rejected(f, bad.error);
+  }
+}
+
 TEST_CASE("a Llama's tensors are checked", "[commands][import][llama]") {
   const Folder missing("llama"), extra("llama"), untied("llama"), prefix("llama");
   remove_tensor(missing, "model.layers.1.mlp.up_proj.weight");
@@ -157,6 +223,23 @@ TEST_CASE("a Llama's tensors are checked", "[commands][import][llama]") {
   });
   check_rejected(extra,
                  "'model.layers.0.self_attn.q_norm.weight': belongs to no parameter of this");
+  const Folder half("llama"), turned("llama"), numbers("llama"), whole("llama");
+  half.tensors(
+      [&](Tensors& all) { half.find(all, "model.embed_tokens.weight").shape = {265 * 16}; });
+  check_rejected(half,
+                 "tensor 'model.embed_tokens.weight': has shape (4240), the model needs (265");
+  turned.tensors([&](Tensors& all) {
+    turned.find(all, "model.layers.0.mlp.down_proj.weight").shape = {20, 16};
+  });
+  check_rejected(turned, "down_proj.weight': has shape (20, 16), the model needs (16, 20)");
+  numbers.tensors([&](Tensors& all) { numbers.find(all, "lm_head.weight").dtype = "I32"; });
+  check_rejected(numbers, "'lm_head.weight': its dtype is I32, not F32, F16, BF16 or F64");
+  whole.tensors([&](Tensors& all) {
+    heed::StoredTensor& tensor = whole.find(all, "model.layers.1.self_attn.k_proj.weight");
+    std::memset(const_cast<unsigned char*>(tensor.data), 0xff, 4);  // the file is not const
+  });
+  check_rejected(whole,
+                 "'model.layers.1.self_attn.k_proj.weight': element 0 is -nan, which is not");
   remove_tensor(untied, "lm_head.weight");
   check_rejected(untied, "m: no tensor 'lm_head.weight' (265, 16)");
   prefix.tensors([&](Tensors& all) {  // as LlamaModel saves them, and a buffer of old files
@@ -166,6 +249,79 @@ TEST_CASE("a Llama's tensors are checked", "[commands][import][llama]") {
     all.back().name = "layers.0.self_attn.rotary_emb.inv_freq";
   });
   CHECK(prefix.heed({"import", "m"}).code == 0);
+}
+
+namespace {
+
+// The tokenizer.json with the tokens of the folder's vocab.json and merges.txt.
+Json tokenizer_json(const Folder& f) {
+  Json merges = Json::array();
+  for (const std::string& line : heed::lines_of(content(f / "m/merges.txt")))
+    if (line.rfind("#version", 0) != 0) merges.push_back(line);
+  return {
+      {"normalizer", nullptr},
+      {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}}},
+      {"added_tokens", Json::array()},
+      {"model",
+       {{"type", "BPE"}, {"vocab", Json::parse(content(f / "m/vocab.json"))}, {"merges", merges}}}};
+}
+
+// A value in tokenizer.json, and a part of the message.
+struct BadToken {
+  std::string pointer, value, error;
+};
+
+}  // namespace
+
+TEST_CASE("a damaged tokenizer.json of a Llama is rejected", "[commands][import][llama]") {
+  const Folder f("llama");
+  const Json good = tokenizer_json(f);
+  for (const BadToken& bad : std::vector<BadToken>{
+           {"/model/vocab/!", "265", ": no token has the id 0; the ids must have no holes"},
+           {"/model/vocab/!", "1", ": id 1 has the tokens "},
+           {"/model/vocab/!", "\"0\"", ": token '!': its id is \"0\", not a whole number"},
+           {"/model/vocab", "{}", ": a merge makes or joins "},
+           {"/model/merges/0", "\"! !\"", ": a merge makes or joins '!!', which is no token"},
+           {"/model/merges", "null", ": 'model.merges' is missing or has the wrong type"},
+           {"/model/type", "\"Unigram\"", ": 'model' is of the type 'Unigram'; heed reads"},
+           {"/model/byte_fallback", "true", ": 'model.byte_fallback' is true; heed reads"},
+           {"/normalizer", R"({"type": "NFKC"})", ": 'normalizer' is of the type 'NFKC'"},
+           {"/pre_tokenizer", R"({"type": "Metaspace"})", "'pre_tokenizer' is of the type 'Meta"},
+           {"/post_processor", R"({"type": "BertProcessing"})", "'post_processor' is of the type"},
+           {"/added_tokens/0", R"({"id": 265, "content": "<more>"})",
+            "config.json has a vocab_size of 265, but the vocabulary has 266 tokens"}}) {
+    Json json = good;
+    json[Json::json_pointer(bad.pointer)] = Json::parse(bad.value);
+    put(f / "m/tokenizer.json", json.dump());
+    check_rejected(f, bad.error);
+  }
+  put(f / "m/tokenizer.json", good.dump().substr(0, 2000));
+  check_rejected(f, "m/tokenizer.json: is not valid JSON in UTF-8 at its byte 2001; download");
+  put(f / "m/tokenizer.json", "");
+  check_rejected(f, "m/tokenizer.json: is not valid JSON in UTF-8 at its byte 1; download");
+}
+
+TEST_CASE("a tokenizer.json with fewer tokens than the embedding has rows, as of Qwen2",
+          "[commands][import][llama]") {
+  const Folder f("qwen2");
+  Json json = tokenizer_json(f);
+  json["normalizer"] = {{"type", "NFC"}};
+  for (const char* token : {"<|endoftext|>", "her"}) json["model"]["vocab"].erase(token);
+  const std::size_t tokens = json["model"]["vocab"].size();
+  REQUIRE(tokens < 265);
+  INFO(json.dump());
+  put(f / "m/tokenizer.json", json.dump());
+  const Finished run = f.heed({"import", "m"});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(has(run.out, "vocab  265 tokens\n"));
+  CHECK(f.heed({"sample", "m", "--prompt", "on", "--tokens", "30"}).code == 0);
+  const Finished special = f.heed({"sample", "m", "--tokens", "1", "--special", "--prompt",
+                                   "<|unused " + std::to_string(tokens) + "|>"});
+  CHECK(special.code == 0);
+  REQUIRE(f.heed({"export", "m", "e", "--to", "llama"}).code == 0);
+  REQUIRE(f.heed({"import", "e"}).code == 0);
+  CHECK(state(f / "runs/m") == state(f / "runs/e"));
 }
 
 TEST_CASE("a Llama needs a tokenizer that heed reads", "[commands][import][llama]") {

@@ -1,6 +1,6 @@
 // hugging_face.hpp: imports models of GPT-2, BERT and Llama from folders as Hugging Face ships
-// them, and models of llama2.c, and exports models for nanoGPT, for GPT2LMHeadModel and for
-// PyTorch.
+// them, and models of llama2.c, and exports models for nanoGPT, GPT2LMHeadModel, LlamaForCausalLM
+// and PyTorch.
 #pragma once
 
 #include <filesystem>
@@ -46,9 +46,10 @@ struct ImportedModel {
   ImportedModel(const Llama2CFile& checkpoint, const std::filesystem::path& tokenizer);
 };
 
-// What export_model writes for: nanoGPT, Hugging Face's GPT2LMHeadModel, or any PyTorch program
-// (heed's own names of the parameters, which are those of a state dict).
-enum class ExportFormat { nanogpt, gpt2, pytorch };
+// What export_model writes for: nanoGPT, Hugging Face's GPT2LMHeadModel or LlamaForCausalLM (with
+// qkv_bias alone Qwen2ForCausalLM), or any PyTorch program (heed's own names of the parameters,
+// which are those of a state dict).
+enum class ExportFormat { nanogpt, gpt2, llama, pytorch };
 
 // Throws Error if the format cannot express a model, such as rotary positions in nanoGPT.
 void check_export(const nn::GptConfig& config, ExportFormat format,
@@ -57,7 +58,9 @@ void check_export(const nn::GptConfig& config, ExportFormat format,
 // Writes model.safetensors, config.json, the vocabulary and load.py, a short program that loads the
 // folder with torch alone, into the folder, which must exist. ImportedModel reads the folder back:
 // the parameters have the same bytes. (GPT2LMHeadModel always has biases: a model without biases
-// gets zeros.) Throws the errors of check_export before it writes a file.
+// gets zeros. LlamaForCausalLM rotates the halves of a head: a model with RotaryPairs::interleaved
+// gets its rows of queries and keys in that order, and is read back with RotaryPairs::halves.)
+// Throws the errors of check_export before it writes a file.
 void export_model(const std::filesystem::path& folder, const Parameters& parameters,
                   const nn::GptConfig& config, const Vocabulary& vocabulary, ExportFormat format);
 

@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 ExportFormat format_of(const std::string& name) {
   return name == "nanogpt" ? ExportFormat::nanogpt
          : name == "gpt2"  ? ExportFormat::gpt2
+         : name == "llama" ? ExportFormat::llama
                            : ExportFormat::pytorch;
 }
 
@@ -30,7 +31,8 @@ ExportFormat format_of(const std::string& name) {
 constexpr auto export_files = {"model.safetensors", "model.safetensors.index.json",
                                "config.json",       "load.py",
                                "vocab.json",        "merges.txt",
-                               "vocab.txt",         "meta.json"};
+                               "vocab.txt",         "meta.json",
+                               "tokenizer.json",    "tokenizer.vocab"};
 
 void check_new_folder(const fs::path& folder) {
   std::error_code ignored;
@@ -53,15 +55,18 @@ void remove_export(const fs::path& folder, bool remove_folder) {
 void declare_flags(Flags& flags, ExportCommand& c) {
   run_argument(flags, c.run, c.trust);
   flags.positional("DIR", c.folder, "the folder to write", "the folder to write");
-  flags.choice("--to", "the format, which must be given; gpt2: Hugging Face's GPT2LMHeadModel",
-               {"nanogpt", "gpt2", "pytorch"}, c.to);
+  flags.choice(
+      "--to",
+      "the format, which must be given; gpt2 and llama: Hugging Face's GPT2LMHeadModel and "
+      "LlamaForCausalLM",
+      {"nanogpt", "gpt2", "llama", "pytorch"}, c.to);
   flags.footer("load.py in the new folder loads the model with torch alone.");
   flags.example("./heed export runs/harbour exported --to gpt2");
   flags.example("./heed export runs/harbour exported --to nanogpt");
 }
 
 void check_flags(const ExportCommand& c, const std::set<std::string>&) {
-  if (c.to.empty()) throw UsageError("export: give --to nanogpt, gpt2 or pytorch");
+  if (c.to.empty()) throw UsageError("export: give --to nanogpt, gpt2, llama or pytorch");
 }
 
 int run(const ExportCommand& command) {

@@ -14,7 +14,7 @@ struct ExportCommand : CommandOptions {
   std::string run;     // the folder of a run, or a checkpoint file
   std::string folder;  // the folder to write
   bool trust = false;  // load the checkpoint even if it has no checksum
-  std::string to;      // nanogpt, gpt2 or pytorch
+  std::string to;      // nanogpt, gpt2, llama or pytorch
 };
 
 // Declares the flags of the command, and checks their combination: see parsed().

@@ -134,7 +134,7 @@ std::string config_text(Source source, const nn::GptConfig& c, const Vocabulary&
             {"block_size", c.block_size}, {"bias", c.bias},
             {"vocab_size", c.vocab_size}, {"dropout", 0.0}};
   else
-    json = gpt2_json(c, vocabulary);
+    json = source == Source::llama ? llama_json(c, vocabulary) : gpt2_json(c, vocabulary);
   return json.dump(2) + "\n";
 }
 

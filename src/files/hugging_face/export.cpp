@@ -1,4 +1,4 @@
-// export.cpp: writes a model for nanoGPT, for GPT2LMHeadModel or for any PyTorch program.
+// export.cpp: writes a model for nanoGPT, GPT2LMHeadModel, LlamaForCausalLM or any PyTorch program.
 
 #include <algorithm>
 
@@ -17,8 +17,25 @@ using hugging_face::ForeignTensor;
 using hugging_face::Source;
 
 [[noreturn]] void throw_unsupported(ExportFormat format, const std::string& what) {
-  throw_error(format == ExportFormat::nanogpt ? "nanoGPT" : "GPT2LMHeadModel", " has no ", what,
-              "; --to pytorch exports every model");
+  const char* const name = format == ExportFormat::nanogpt ? "nanoGPT"
+                           : format == ExportFormat::llama ? "LlamaForCausalLM"
+                                                           : "GPT2LMHeadModel";
+  throw_error(name, " has no ", what, "; --to pytorch exports every model");
+}
+
+Source source_of(ExportFormat format) {
+  return format == ExportFormat::nanogpt ? Source::nanogpt
+         : format == ExportFormat::gpt2  ? Source::gpt2
+         : format == ExportFormat::llama ? Source::llama
+                                         : Source::heed;
+}
+
+// The row of the parameters that is row r of the tensor.
+std::size_t row_of(const ForeignTensor& tensor, std::size_t r) {
+  const std::size_t D = tensor.rotated_width;
+  if (D == 0) return r;
+  const std::size_t i = r % D;
+  return r - i + (i < D / 2 ? 2 * i : 2 * (i - D / 2) + 1);
 }
 
 // Concatenates the parameters of a tensor along axis 0, and transposes them if the tensor is.
@@ -30,25 +47,26 @@ Array joined_values(const ForeignTensor& tensor, const Parameters& parameters) {
   if (tensor.transposed) std::swap(shape[0], shape[1]);
   Array joined = uninitialized(shape);
   for (std::size_t r = 0; r < rows; ++r) {
-    const Real* const row =
-        parameters.at(tensor.parameters[r / rows_each]).value().data() + r % rows_each * columns;
+    const std::size_t from = row_of(tensor, r);
+    const Tensor& part = parameters.at(tensor.parameters[from / rows_each]);
+    const Real* const row = part.value().data() + from % rows_each * columns;
     for (std::size_t c = 0; c < columns; ++c)
       joined.data()[tensor.transposed ? c * rows + r : r * columns + c] = row[c];
   }
   return joined;
 }
 
-// The tensors of GPT-2, in the order of the file. GPT2LMHeadModel always has biases: a model
-// without biases gets zeros. `arrays` holds the values to which the result points.
-std::vector<StoredTensor> gpt2_tensors(const Parameters& parameters, nn::GptConfig config,
-                                       ExportFormat format, std::vector<Array>& arrays) {
-  const Source source = format == ExportFormat::nanogpt ? Source::nanogpt : Source::gpt2;
+// The tensors in the order of the file. GPT2LMHeadModel always has biases: a model without biases
+// gets zeros. `arrays` holds the values to which the result points.
+std::vector<StoredTensor> stored_tensors(const Parameters& parameters, nn::GptConfig config,
+                                         ExportFormat format, std::vector<Array>& arrays) {
+  const Source source = source_of(format);
   const bool add_biases = format == ExportFormat::gpt2 && !config.bias;
   config.bias = config.bias || add_biases;
   std::vector<std::string> names;
   for (const ForeignTensor& tensor : hugging_face::tensors_of(source, config)) {
     const bool is_head = tensor.name == "lm_head.weight";
-    if (is_head && config.tied && format == ExportFormat::gpt2) continue;
+    if (is_head && config.tied && format != ExportFormat::nanogpt) continue;
     names.push_back((is_head ? "" : std::string(prefix_of(source))) + tensor.name);
     const std::string& first = tensor.parameters[0];
     if (add_biases && parameters.find(first) == nullptr) {
@@ -76,6 +94,13 @@ void check_export(const nn::GptConfig& c, ExportFormat format, SourceLocation lo
   reject_if(c.post_norm, "post-norm blocks");
   reject_if(c.masked_lm_head, "masked-LM head");
   reject_if(c.token_types != 0, "token types");
+  if (format == ExportFormat::llama) {
+    reject_if(c.norm != nn::NormKind::rms, "LayerNorm");
+    reject_if(c.positions != nn::PositionKind::rotary, "learned positions");
+    reject_if(c.mlp != nn::MlpKind::swiglu, "MLPs with GELU");
+    reject_if(c.rotary_dim != 0 && c.rotary_dim != c.head_width(), "heads rotated in part");
+    return;
+  }
   reject_if(c.norm == nn::NormKind::rms, "RMSNorm");
   reject_if(c.positions == nn::PositionKind::rotary, "rotary positions");
   reject_if(c.mlp == nn::MlpKind::swiglu, "SwiGLU");
@@ -96,17 +121,14 @@ void export_model(const std::filesystem::path& folder, const Parameters& paramet
     for (const Tensor& parameter : parameters)
       tensors.push_back(stored_tensor(parameter.name(), parameter.value()));
   else
-    tensors = gpt2_tensors(parameters, config, format, arrays);
-  const Source source = format == ExportFormat::nanogpt ? Source::nanogpt
-                        : format == ExportFormat::gpt2  ? Source::gpt2
-                                                        : Source::heed;
+    tensors = stored_tensors(parameters, config, format, arrays);
   write_safetensors(folder / "model.safetensors", {{"format", "pt"}}, tensors);
   if (format != ExportFormat::pytorch)
     for (const auto& [name, text] : hugging_face::vocabulary_files(vocabulary))
       write_file_atomically(folder / name, text);
   write_file_atomically(folder / "load.py", hugging_face::load_script(format));
   write_file_atomically(folder / "config.json",
-                        hugging_face::config_text(source, config, vocabulary));
+                        hugging_face::config_text(source_of(format), config, vocabulary));
 }
 
 }  // namespace HEED_NAMESPACE

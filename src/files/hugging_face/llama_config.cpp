@@ -20,8 +20,7 @@ constexpr const char* unsupported_keys[] = {"attention_chunk_size",
                                             "num_local_experts",
                                             "quantization_config",
                                             "query_pre_attn_scalar",
-                                            "residual_multiplier",
-                                            "rope_scaling"};
+                                            "residual_multiplier"};
 
 void require_supported(const ConfigKeys& config) {
   for (const char* key : unsupported_keys) config.require_none(key);
@@ -43,6 +42,16 @@ void require_full_attention(const ConfigKeys& config, const std::string& type) {
     if (layer != Json("full_attention"))
       throw_error(config.file(), ": 'layer_types' has ", short_text(layer),
                   "; heed supports only \"full_attention\"");
+}
+
+// Rejects the scaled angles of longer contexts, such as Llama 3.1's, by the name of their type.
+void require_no_scaling(const ConfigKeys& config) {
+  if (!config.has("rope_scaling")) return;
+  for (const char* key : {"rope_type", "type"})
+    if (const Json* const type = config.at("rope_scaling").find(key))
+      throw_error(config.file(), ": 'rope_scaling' has the ", key, " ", short_text(*type),
+                  "; heed supports only rotary positions without scaling, as of Llama 3");
+  config.require_none("rope_scaling");
 }
 
 // The base is a key of its own or, since transformers 5, in rope_parameters.
@@ -106,8 +115,34 @@ nn::GptConfig llama_config(const ConfigKeys& config, const std::string& type) {
   model.rope_theta = rope_theta(config);
   model.tied = config.flag("tie_word_embeddings", false);
   require_supported(config);
+  require_no_scaling(config);
   require_full_attention(config, type);
   return model;
+}
+
+Json llama_json(const nn::GptConfig& c, const Vocabulary& vocabulary) {
+  const bool qwen2 = c.qkv_bias && !c.bias;
+  const auto id = vocabulary.end_of_text();
+  const Json end = id ? Json(*id) : Json(nullptr);
+  return {{"model_type", qwen2 ? "qwen2" : "llama"},
+          {"architectures", Json::List{qwen2 ? "Qwen2ForCausalLM" : "LlamaForCausalLM"}},
+          {"num_hidden_layers", c.layers},
+          {"num_attention_heads", c.heads},
+          {"num_key_value_heads", c.kv_heads == 0 ? c.heads : c.kv_heads},
+          {"head_dim", c.head_width()},
+          {"hidden_size", c.embed_dim},
+          {"intermediate_size", c.hidden_width()},
+          {"max_position_embeddings", c.block_size},
+          {"vocab_size", c.vocab_size},
+          {"hidden_act", "silu"},
+          {"rms_norm_eps", c.norm_eps},
+          {"rope_theta", c.rope_theta},
+          {"tie_word_embeddings", c.tied},
+          {"attention_bias", c.bias},
+          {"mlp_bias", c.bias},
+          {"torch_dtype", "float32"},
+          {"bos_token_id", Json(nullptr)},
+          {"eos_token_id", end}};
 }
 
 }  // namespace HEED_NAMESPACE::hugging_face

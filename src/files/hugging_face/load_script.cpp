@@ -20,8 +20,8 @@ def read_state():  # name -> tensor
 
 constexpr const char* pytorch_start =
     R"(# python3 load.py makes model.pt, a state dict, in this folder; from load import state gives it.
-# Rotary positions rotate the pairs of columns (2i, 2i + 1) of a head, as Meta's Llama; transformers
-# rotates the columns i and i + D / 2, so that it needs the rows of query and key in another order.
+# Rotary positions rotate the columns (2i, 2i + 1) of a head together, as Meta's Llama; or, if
+# model.rotary_pairs in config.json is halves, the columns (i, i + D / 2), as transformers.
 import json, math, os, struct, torch
 )";
 constexpr const char* pytorch = R"(
@@ -45,6 +45,19 @@ def load_into(model):  # strict, but the model's buffers with masks stay as they
     masks = {name: t for name, t in model.state_dict().items()
              if name.endswith((".attn.bias", ".attn.masked_bias"))}
     model.load_state_dict({**masks, **state})
+
+if __name__ == "__main__":
+    torch.save(state, here + "pytorch_model.bin")
+)";
+
+constexpr const char* llama_start =
+    R"(# LlamaForCausalLM.from_pretrained(FOLDER) of transformers reads this folder without this program.
+# With torch alone: python3 load.py makes pytorch_model.bin here; from load import state gives it.
+import json, math, os, struct, torch
+)";
+constexpr const char* llama = R"(
+state = read_state()
+state.setdefault("lm_head.weight", state["model.embed_tokens.weight"])  # tied
 
 if __name__ == "__main__":
     torch.save(state, here + "pytorch_model.bin")
@@ -107,6 +120,7 @@ std::string load_script(ExportFormat format) {
   };
   if (format == ExportFormat::nanogpt) return script(nanogpt_start, nanogpt);
   if (format == ExportFormat::gpt2) return script(gpt2_start, gpt2);
+  if (format == ExportFormat::llama) return script(llama_start, llama);
   return script(pytorch_start, pytorch);
 }
 

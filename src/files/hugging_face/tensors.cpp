@@ -71,8 +71,13 @@ Tensors llama_tensors(const nn::GptConfig& c) {
     const std::string layer = "layers." + std::to_string(i) + ".";
     const std::string block = "blocks." + std::to_string(i) + ".", a = block + "attention.";
     add_layer(tensors, layer + "input_layernorm", {block + "norm1"}, false);
-    for (const auto& [theirs, part] : {std::pair("q", "query"), {"k", "key"}, {"v", "value"}})
+    const std::size_t first = tensors.size();
+    for (const auto& [theirs, part] : {std::pair("q", "query"), {"k", "key"}})
       add_layer(tensors, layer + "self_attn." + theirs + "_proj", {a + part}, c.bias || c.qkv_bias);
+    if (c.rotary_pairs == RotaryPairs::interleaved)
+      for (std::size_t t = first; t < tensors.size(); ++t)
+        tensors[t].rotated_width = c.head_width();
+    add_layer(tensors, layer + "self_attn.v_proj", {a + "value"}, c.bias || c.qkv_bias);
     add_layer(tensors, layer + "self_attn.o_proj", {a + "out"}, c.bias);
     add_layer(tensors, layer + "post_attention_layernorm", {block + "norm2"}, false);
     for (const std::string part : {"gate", "up", "down"})

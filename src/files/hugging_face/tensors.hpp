@@ -15,6 +15,9 @@ struct ForeignTensor {
   std::string name;                     // name without prefix, such as "h.0.attn.c_attn.weight"
   std::vector<std::string> parameters;  // names in heed, such as "blocks.0.attention.query.weight"
   bool transposed = false;
+  // Not 0: heads of this width, of whose rows a model rotates 2i and 2i + 1 together, as Meta's
+  // Llama, and the file i and half the width later, as Hugging Face's.
+  std::size_t rotated_width = 0;
 };
 // All tensors of a model, in the order of the file.
 std::vector<ForeignTensor> tensors_of(Source source, const nn::GptConfig& config);

@@ -1,4 +1,4 @@
-// vocabulary.cpp: the vocabulary files of GPT-2, BERT and nanoGPT.
+// vocabulary.cpp: the vocabulary files of GPT-2, BERT, nanoGPT and Llama's family.
 
 #include "files/hugging_face/vocabulary.hpp"
 
@@ -9,6 +9,7 @@
 #include "heed/base/text.hpp"
 #include "heed/base/utf8.hpp"
 #include "heed/files/model_file.hpp"
+#include "text/tokenizer_json.hpp"
 
 namespace HEED_NAMESPACE::hugging_face {
 namespace {
@@ -87,14 +88,32 @@ std::string meta_json(const Vocabulary& vocabulary) {
   return json.dump() + "\n";
 }
 
-}  // namespace
+// A tokenizer.json with a token for each row of the embedding, which in Qwen2 has more rows than
+// the tokenizer has tokens.
+std::string padded(const std::string& text, const std::string& name, std::size_t vocab_size) {
+  const std::size_t size = TokenizerJson(text, name).tokens.size();
+  if (size >= vocab_size) return text;
+  Json json = Json::parse(text);
+  for (std::size_t id = size; id < vocab_size; ++id)
+    json["added_tokens"].push_back({{"id", id},
+                                    {"content", "<|unused " + std::to_string(id) + "|>"},
+                                    {"single_word", false},
+                                    {"lstrip", false},
+                                    {"rstrip", false},
+                                    {"normalized", false},
+                                    {"special", true}});
+  return json.dump() + "\n";
+}
 
 // The vocabulary of a model of Llama's family: byte-level BPE, or the text of spm_export_vocab.
-static Vocabulary llama_vocabulary(const fs::path& folder) {
+Vocabulary llama_vocabulary(const fs::path& folder, std::size_t vocab_size) {
   const fs::path pieces = folder / "tokenizer.vocab", model = folder / "tokenizer.model";
   if (file_exists(pieces)) return from_files(folder, Unit::sentence_piece, {"tokenizer.vocab"});
-  if (file_exists(folder / "tokenizer.json"))
-    return from_files(folder, Unit::byte_level_bpe, {"tokenizer.json"});
+  if (const fs::path json = folder / "tokenizer.json"; file_exists(json)) {
+    const std::string text = read_small_file(json, max_vocabulary_bytes);
+    return Vocabulary::from_files(Unit::byte_level_bpe, {padded(text, json.string(), vocab_size)},
+                                  {json.string()});
+  }
   if (file_exists(folder / "merges.txt")) {
     check_gpt2_tokenizer(folder);
     return from_files(folder, Unit::byte_level_bpe, {"vocab.json", "merges.txt"});
@@ -105,6 +124,8 @@ static Vocabulary llama_vocabulary(const fs::path& folder) {
                                  : "");
 }
 
+}  // namespace
+
 Vocabulary read_vocabulary(const fs::path& folder, const ForeignConfig& config) {
   if (config.source == Source::heed)
     return vocabulary_of(config.metadata, (folder / "config.json").string());
@@ -112,8 +133,8 @@ Vocabulary read_vocabulary(const fs::path& folder, const ForeignConfig& config) 
     check_bert_tokenizer(folder);
     return from_files(folder, Unit::word_piece, {"vocab.txt"});
   }
-  if (config.source == Source::llama) return llama_vocabulary(folder);
   if (file_exists(folder / "meta.json")) return in_meta_json(folder / "meta.json");
+  if (config.source == Source::llama) return llama_vocabulary(folder, config.model.vocab_size);
   check_gpt2_tokenizer(folder);
   return from_files(folder, Unit::byte_level_bpe, {"vocab.json", "merges.txt"});
 }
@@ -124,6 +145,7 @@ std::map<std::string, std::string> vocabulary_files(const Vocabulary& vocabulary
     return {{"tokenizer.json", texts[0]}};
   if (vocabulary.unit() == Unit::byte_level_bpe)
     return {{"vocab.json", texts[0]}, {"merges.txt", texts[1]}};
+  if (vocabulary.unit() == Unit::sentence_piece) return {{"tokenizer.vocab", texts[0]}};
   if (vocabulary.unit() == Unit::word_piece) return {{"vocab.txt", texts[0]}};
   return {{"meta.json", meta_json(vocabulary)}};
 }

@@ -1,4 +1,4 @@
-// vocabulary.hpp: the vocabulary files of GPT-2, BERT and nanoGPT.
+// vocabulary.hpp: the vocabulary files of GPT-2, BERT, nanoGPT and Llama's family.
 #pragma once
 
 #include <filesystem>
