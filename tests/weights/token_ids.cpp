@@ -2,6 +2,8 @@
 //
 //   heed_token_ids bpe vocab.json merges.txt < texts    token ids of GPT-2's tokenizer
 //   heed_token_ids wordpiece vocab.txt < texts          token ids of BERT's tokenizer
+//   heed_token_ids json tokenizer.json < texts          token ids of Llama 3's tokenizer and others
+//   heed_token_ids pieces tokenizer.vocab < texts       token ids of Llama 2's tokenizer
 //   heed_token_ids chunks < texts                       sizes in bytes of GPT-2's chunks
 //   heed_token_ids words < texts                        BERT's words before WordPiece, in
 //   hexadecimal
@@ -15,9 +17,11 @@
 #include <vector>
 
 #include "heed/base/error.hpp"
+#include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
 #include "heed/text/word_piece.hpp"
 #include "text/byte_level_bpe.hpp"
+#include "text/sentence_piece.hpp"
 
 namespace {
 
@@ -72,9 +76,16 @@ Function function_of(const std::vector<std::string>& words) {
     return [pieces = heed::WordPiece::load(words[1])](const std::string& text) {
       return line_of(pieces.encode(text));
     };
+  if (is("json", 1))
+    return [bpe = heed::ByteLevelBpe::from_tokenizer_json(heed::read_text(words[1]))](
+               const std::string& text) { return line_of(bpe.encode(text)); };
+  if (is("pieces", 1))
+    return [pieces = heed::SentencePiece::from_contents(heed::read_text(words[1]))](
+               const std::string& text) { return line_of(pieces.encode(text)); };
   if (is("chunks", 0)) return chunk_sizes;
   if (is("words", 0)) return words_in_hexadecimal;
-  heed::throw_error("give bpe vocab.json merges.txt, wordpiece vocab.txt, chunks or words");
+  heed::throw_error("give bpe vocab.json merges.txt, wordpiece vocab.txt, json tokenizer.json, "
+      "pieces tokenizer.vocab, chunks or words");
 }
 
 }  // namespace
