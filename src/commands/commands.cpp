@@ -14,6 +14,7 @@ const std::vector<CommandName> all_commands = {
     {"sample", "generate text with a trained model"},
     {"replay", "compute a step of a training run again, bit for bit"},
     {"first", "find the first step at which a condition holds"},
+    {"blame", "find the steps and the text that changed a weight"},
     {"look", "show attention weights, scores and ablation of heads"},
     {"corpus", "write a text of known entropy"},
     {"inspect", "list the tensors and metadata of a safetensors file"},

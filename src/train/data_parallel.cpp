@@ -12,6 +12,7 @@
 #include "base/hash.hpp"
 #include "heed/autograd/backward.hpp"
 #include "heed/parallel/gradient_ready.hpp"
+#include "train/batch_rows.hpp"
 #include "train/diverged.hpp"
 
 namespace HEED_NAMESPACE {
@@ -60,16 +61,6 @@ std::vector<Tensor> own_parameters(const Parameters& parameters, const Distribut
     if (owners.empty() || owners[i] == distribution.communicator->rank())
       own.push_back(parameters.tensors()[i]);
   return own;
-}
-
-// The windows (rows) begin to begin + count - 1 of a batch.
-Batch rows_of(const Batch& batch, std::size_t begin, std::size_t count) {
-  const std::size_t T = batch.inputs.shape()[1];
-  const Shape shape = {count, T};
-  Batch rows{Indices::from_shape(shape), Indices::from_shape(shape)};
-  std::copy_n(batch.inputs.data() + begin * T, count * T, rows.inputs.data());
-  std::copy_n(batch.targets.data() + begin * T, count * T, rows.targets.data());
-  return rows;
 }
 
 // Collective: the text of the first rank whose text is not empty.

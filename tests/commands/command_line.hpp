@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "commands/bench/bench.hpp"
+#include "commands/blame/blame.hpp"
 #include "commands/book/book.hpp"
 #include "commands/commands.hpp"
 #include "commands/corpus/corpus.hpp"
@@ -22,7 +23,7 @@ namespace heed::app {
 
 using Command = std::variant<TrainCommand, SampleCommand, LookCommand, CorpusCommand,
                              InspectCommand, BenchCommand, BookCommand, ImportCommand,
-                             ExportCommand, ReplayCommand, FirstCommand, ShowText>;
+                             ExportCommand, ReplayCommand, FirstCommand, BlameCommand, ShowText>;
 
 template <class C>
 Command parsed_as(const Arguments& arguments) {
@@ -37,7 +38,7 @@ inline Command parse_command_line(const Arguments& words) {
       {"inspect", parsed_as<InspectCommand>}, {"import", parsed_as<ImportCommand>},
       {"export", parsed_as<ExportCommand>},   {"book", parsed_as<BookCommand>},
       {"bench", parsed_as<BenchCommand>},     {"replay", parsed_as<ReplayCommand>},
-      {"first", parsed_as<FirstCommand>}};
+      {"first", parsed_as<FirstCommand>},     {"blame", parsed_as<BlameCommand>}};
   if (words.empty() || find_command(words[0]) == nullptr) return read_without_command(words);
   return parsers.at(words[0])({words.begin() + 1, words.end()});
 }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "commands/common_flags.hpp"
+#include "commands/first/batch_gradient.hpp"
 #include "commands/first/measure.hpp"
 #include "commands/terminal.hpp"
 #include "heed/base/error.hpp"
@@ -16,8 +17,7 @@
 namespace heed::app {
 namespace {
 
-constexpr std::size_t steps_shown = 4;    // number of steps printed, up to the one that is found
-constexpr std::size_t windows_shown = 5;  // number of windows of its batch that are printed
+constexpr std::size_t steps_shown = 4;  // number of steps printed, up to the one that is found
 
 // The measured values of one step.
 struct MeasuredStep {
@@ -92,10 +92,6 @@ struct Search {
   }
 };
 
-std::string one_line(const std::string& text, std::size_t columns) {
-  return "\"" + truncated(printable(text), columns - 2) + "\"";
-}
-
 void print_values(const Search& search, std::int64_t found) {
   if (search.condition.measurements().empty()) return;
   std::cout << '\n' << pad_left("step", 8);
@@ -118,41 +114,6 @@ std::string parameter_of(Condition& condition) {
   for (const Measurement& m : condition.measurements())
     if (!m.parameter.empty()) return m.parameter;
   return "";
-}
-
-void print_windows(ReplayedRun& run, const WindowGradients& gradients, const Batch& batch,
-                   const std::string& parameter) {
-  const Vocabulary vocabulary = run.vocabulary();
-  std::cout << "\nThe " << batch.inputs.shape(0) << " windows of the batch, by the norm of "
-            << (parameter.empty() ? "their gradient" : "the gradient of " + parameter)
-            << " (they add up to the batch's gradient\nto within "
-            << significant(gradients.difference, 3) << " of its largest element):\n"
-            << "   norm   share    loss  text\n";
-  for (std::size_t i = 0; i < std::min(windows_shown, gradients.windows.size()); ++i) {
-    const WindowGradient& window = gradients.windows[i];
-    const std::size_t T = batch.inputs.shape(1);
-    const std::int64_t* const begin = batch.inputs.data() + window.row * T;
-    std::cout << pad_left(significant(window.norm, 3), 7)
-              << pad_left(decimal(100 * window.share, 0), 6) << " %"
-              << pad_left(decimal(window.loss, 3), 8) << "  "
-              << one_line(vocabulary.decode({begin, begin + T}), 64) << '\n';
-  }
-}
-
-// Computes the step once more, and prints the windows of its batch.
-void show_windows(ReplayedRun& run, std::int64_t step, const std::string& parameter) {
-  run.set_hook({});
-  run.start_before(step - 1);
-  run.go_to(step - 1);
-  if (run.trainer().options().dropout > 0) return;  // a window alone has other dropout masks
-  run.set_hook([&](const Batch& batch, double) {
-    print_windows(run, window_gradients(run.trainer(), batch, parameter), batch, parameter);
-    throw Diverged("the gradients of this step are used up");
-  });
-  try {
-    run.step();
-  } catch (const Diverged&) {
-  }
 }
 
 [[noreturn]] void throw_at(const std::string& condition, const ConditionError& error) {
@@ -206,7 +167,11 @@ int run(const FirstCommand& command) try {
               << "have done.\n";
   if (!search.divergence.empty()) std::cout << printable(search.divergence) << '\n';
   print_values(search, *found);
-  show_windows(run, *found, parameter_of(condition));
+  const std::string parameter = parameter_of(condition);
+  show_gradient(run, *found, {parameter}, [&](const BatchGradient& gradient) {
+    print_parts(gradient.windows(), "windows of the batch",
+                parameter.empty() ? "their gradient" : "the gradient of " + parameter);
+  });
   std::cout << "\nTo step through it: ./heed debug replay " << path << " --to " << *found << '\n';
   return 0;
 } catch (const ConditionError& error) {

@@ -1,4 +1,4 @@
-// measure.cpp: measures a training step for a Condition, and the windows of its batch.
+// measure.cpp: measures a training step for a Condition.
 
 #include "commands/first/measure.hpp"
 
@@ -6,9 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "heed/autograd/backward.hpp"
-#include "heed/optim/optimizer.hpp"
 #include "study/forward_record.hpp"
+#include "train/batch_rows.hpp"
 
 namespace heed::app {
 namespace {
@@ -16,7 +15,43 @@ namespace {
 using Kind = Measurement::Kind;
 using Reduction = Measurement::Reduction;
 
-// The reduction of all elements of the arrays.
+std::vector<Array> values_of(const std::vector<Tensor>& tensors) {
+  std::vector<Array> values;
+  for (const Tensor& tensor : tensors) values.push_back(tensor.value());
+  return values;
+}
+
+// The mean entropy in nats of the rows of a head's attention weights, over all windows.
+double attention_entropy(const nn::Gpt& model, const Batch& batch, std::size_t layer,
+                         std::size_t head) {
+  const NoGrad no_grad;
+  const std::size_t B = batch.inputs.shape(0), T = batch.inputs.shape(1);
+  double sum = 0;
+  for (std::size_t b = 0; b < B; ++b) {
+    const ForwardRecord record = record_forward(model, rows_of(batch, b, 1).inputs);
+    const Real* const weights = record.layers[layer].weights.value().data() + head * T * T;
+    for (std::size_t i = 0; i < T * T; ++i)
+      if (const double p = weights[i]; p > 0) sum -= p * std::log(p);
+  }
+  return sum / static_cast<double>(B * T);
+}
+
+// The median of the train losses in the last 20 rows of the loss history; infinite if there is
+// none.
+double median_loss(const std::vector<LogRow>& history) {
+  constexpr std::size_t rows = 20;
+  std::vector<double> losses;
+  for (std::size_t i = history.size() - std::min(rows, history.size()); i < history.size(); ++i)
+    losses.push_back(history[i].train_loss);
+  if (losses.empty()) return std::numeric_limits<double>::infinity();
+  std::sort(losses.begin(), losses.end());
+  return (losses[(losses.size() - 1) / 2] + losses[losses.size() / 2]) / 2;
+}
+
+double norm_of(const std::vector<Array>& arrays) { return reduced(Reduction::norm, arrays); }
+
+}  // namespace
+
 double reduced(Reduction reduction, const std::vector<Array>& arrays) {
   double squares = 0, sum = 0, count = 0;
   double largest = -std::numeric_limits<double>::infinity(), smallest = -largest, most = 0;
@@ -49,63 +84,12 @@ std::vector<Tensor> selected(const Parameters& parameters, const std::string& na
   return {parameters.at(name)};
 }
 
-std::vector<Array> values_of(const std::vector<Tensor>& tensors) {
-  std::vector<Array> values;
-  for (const Tensor& tensor : tensors) values.push_back(tensor.value());
-  return values;
-}
-
 std::vector<Array> gradients_of(const std::vector<Tensor>& tensors) {
   std::vector<Array> gradients;
   for (const Tensor& tensor : tensors)
     gradients.push_back(tensor.has_grad() ? tensor.grad() : zeros(tensor.shape()));
   return gradients;
 }
-
-Indices row_of(const Indices& tokens, std::size_t b) {
-  Indices row = Indices::from_shape({1, tokens.shape(1)});
-  std::copy_n(tokens.data() + b * tokens.shape(1), tokens.shape(1), row.data());
-  return row;
-}
-
-// The mean entropy in nats of the rows of a head's attention weights, over all windows.
-double attention_entropy(const nn::Gpt& model, const Batch& batch, std::size_t layer,
-                         std::size_t head) {
-  const NoGrad no_grad;
-  const std::size_t B = batch.inputs.shape(0), T = batch.inputs.shape(1);
-  double sum = 0;
-  for (std::size_t b = 0; b < B; ++b) {
-    const ForwardRecord record = record_forward(model, row_of(batch.inputs, b));
-    const Real* const weights = record.layers[layer].weights.value().data() + head * T * T;
-    for (std::size_t i = 0; i < T * T; ++i)
-      if (const double p = weights[i]; p > 0) sum -= p * std::log(p);
-  }
-  return sum / static_cast<double>(B * T);
-}
-
-// The median of the train losses in the last 20 rows of the loss history; infinite if there is
-// none.
-double median_loss(const std::vector<LogRow>& history) {
-  constexpr std::size_t rows = 20;
-  std::vector<double> losses;
-  for (std::size_t i = history.size() - std::min(rows, history.size()); i < history.size(); ++i)
-    losses.push_back(history[i].train_loss);
-  if (losses.empty()) return std::numeric_limits<double>::infinity();
-  std::sort(losses.begin(), losses.end());
-  return (losses[(losses.size() - 1) / 2] + losses[losses.size() / 2]) / 2;
-}
-
-double norm_of(const std::vector<Array>& arrays) { return reduced(Reduction::norm, arrays); }
-
-double inner_product(const std::vector<Array>& a, const std::vector<Array>& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    for (std::size_t j = 0; j < a[i].size(); ++j)
-      sum += static_cast<double>(a[i].data()[j]) * static_cast<double>(b[i].data()[j]);
-  return sum;
-}
-
-}  // namespace
 
 void StepMeasures::measure_gradients(const Batch& batch, double loss) {
   const Parameters& parameters = trainer_->parameters();
@@ -152,34 +136,6 @@ void StepMeasures::measure_weights() {
         updates.push_back(tensor.value() - before_[i]);
     m.value = reduced(m.reduction, updates);
   }
-}
-
-WindowGradients window_gradients(const Trainer& trainer, const Batch& batch,
-                                 const std::string& parameter) {
-  const std::vector<Tensor> all = trainer.parameters().tensors();
-  const std::vector<Tensor> chosen = selected(trainer.parameters(), parameter);
-  const std::vector<Array> total = gradients_of(chosen);
-  const double square = inner_product(total, total);
-  const std::size_t B = batch.inputs.shape(0);
-  std::vector<Array> rest = total;
-  WindowGradients result{{}, 0};
-  for (std::size_t b = 0; b < B; ++b) {
-    optim::zero_grad(all);
-    const Tensor loss = trainer.model().loss(row_of(batch.inputs, b), row_of(batch.targets, b));
-    backward(loss);
-    std::vector<Array> gradients = gradients_of(chosen);
-    for (std::size_t i = 0; i < gradients.size(); ++i) {
-      gradients[i] /= static_cast<Real>(B);
-      rest[i] -= gradients[i];
-    }
-    result.windows.push_back({b, loss.item(), norm_of(gradients),
-                              square > 0 ? inner_product(gradients, total) / square : 0});
-  }
-  const double largest = reduced(Reduction::max_abs, total);
-  result.difference = largest > 0 ? reduced(Reduction::max_abs, rest) / largest : 0;
-  std::stable_sort(result.windows.begin(), result.windows.end(),
-                   [](const auto& a, const auto& b) { return a.norm > b.norm; });
-  return result;
 }
 
 }  // namespace heed::app

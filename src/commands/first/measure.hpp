@@ -1,8 +1,6 @@
-// measure.hpp: measures a training step for a Condition, and the windows of its batch.
+// measure.hpp: measures a training step for a Condition.
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -10,6 +8,14 @@
 #include "heed/train/trainer.hpp"
 
 namespace heed::app {
+
+// The reduction of all elements of the arrays.
+double reduced(Measurement::Reduction reduction, const std::vector<Array>& arrays);
+
+// The parameter of this name, or all if the name is "", and their gradients, zero where there is
+// none.
+std::vector<Tensor> selected(const Parameters& parameters, const std::string& name);
+std::vector<Array> gradients_of(const std::vector<Tensor>& tensors);
 
 // Measures the steps of a trainer.
 class StepMeasures {
@@ -28,23 +34,5 @@ class StepMeasures {
   const Trainer* trainer_ = nullptr;
   std::vector<Array> before_;  // the weights before the step, if an update is measured
 };
-
-// A window of a batch, and the gradient of its share of the batch's loss, 1 / B of its own.
-struct WindowGradient {
-  std::size_t row;  // row of the batch
-  double loss;      // mean loss over the window's tokens
-  double norm;      // norm of the gradient
-  double share;     // its gradient's projection on the batch's gradient; all shares add up to 1
-};
-
-struct WindowGradients {
-  std::vector<WindowGradient> windows;  // sorted by norm, the largest first
-  double difference;  // of the sum from the batch's gradient: the largest, over its largest element
-};
-
-// The gradients of the windows with respect to the parameter, or to all if its name is "". Call it
-// in the gradient hook of a run without dropout: its gradients are used up.
-WindowGradients window_gradients(const Trainer& trainer, const Batch& batch,
-                                 const std::string& parameter);
 
 }  // namespace heed::app
