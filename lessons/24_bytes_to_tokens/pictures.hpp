@@ -30,6 +30,8 @@ inline std::string characters_in(const std::string& text) {
   return grouped(count);
 }
 
+inline bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 inline Array numbers(const Ids& ids) {
   Array result = zeros({ids.size()});
   for (std::size_t i = 0; i < ids.size(); ++i) result(i) = Real(ids[i]);
@@ -100,20 +102,17 @@ inline std::string mean_and_error(const std::vector<double>& x, int decimals) {
 template <class Result>
 std::string table_of(const std::vector<Result>& results) {
   using Run = std::decay_t<decltype(results[0].runs[0])>;
-  std::string table =
-      "                                nats per         bits per character\n"
-      "tokens      parameters  steps   token            both scenes      first   second";
+  std::string table = "tokens      parameters  steps   nats per token   bits per character";
   for (const Result& result : results)
     table += "\n" + pad_right(result.name, 12) + pad_left(grouped(result.runs[0].parameters), 10) +
              pad_left(grouped(result.runs[0].steps), 7) + "   " +
              pad_right(mean_and_error(result.all(&Run::loss), 3), 17) +
-             pad_right(mean_and_error(result.all(&Run::bits), 3), 15) +
-             pad_left(decimal(result.mean(&Run::first), 3), 7) +
-             pad_left(decimal(result.mean(&Run::second), 3), 9);
+             mean_and_error(result.all(&Run::bits), 3);
   return table;
 }
 
-// Plots bits per character against FLOPs, for each kind of token.
+// Plots bits per character against FLOPs for seed 1, and at the end the mean of the seeds with its
+// standard error, for each kind of token.
 template <class Results>
 void picture_of_compute(const std::string& lesson, const Results& results) {
   const Names colours = {"#0072B2", "#D55E00", "#009E73"};
@@ -123,17 +122,47 @@ void picture_of_compute(const std::string& lesson, const Results& results) {
     Array points = zeros({curve.x.size(), 2});
     for (std::size_t i = 0; i < curve.x.size(); ++i)
       xt::row(points, int(i)) = Array{Real(curve.x[i]), Real(curve.y[i])};
-    data += gnuplot_block("curve" + std::to_string(c), points);
+    const Estimate end =
+        estimate(results[c].all(&std::decay_t<decltype(results[c].runs[0])>::bits));
+    const Array mean = {{Real(curve.x.back()), Real(end.mean), Real(end.standard_error)}};
+    data += gnuplot_block("curve" + std::to_string(c), points) +
+            gnuplot_block("end" + std::to_string(c), mean);
     plots += (c == 0 ? "plot $curve" : ", $curve") + std::to_string(c) +
              " with linespoints lw 2 pt 7 ps 0.6 lc rgb '" + colours[c] + "' title '" +
-             results[c].name + "'";
+             results[c].name + "', $end" + std::to_string(c) +
+             " with yerrorbars lw 2 pt 2 ps 1.2 lc rgb '" + colours[c] + "' notitle";
   }
   picture_by_gnuplot(lesson, "compute",
                      data +
                          "set key top right\nset xrange [0:*]\n"
-                         "set xlabel 'FLOPs of training (billions), seed 1'\n"
+                         "set xlabel 'FLOPs of training (billions)'\n"
                          "set ylabel 'bits per character, held-out scenes'\n" +
                          plots);
 }
+
+// How the merges make the tokens of " shells": a tree in Graphviz's language.
+const std::string merges_graph = R"dot(digraph {
+  rankdir=BT
+  ranksep=0.35
+  nodesep=0.3
+  node [shape=box, style=rounded, fontname="sans-serif", width=0.5]
+  edge [color="#888888", arrowhead=none]
+  {rank=same; space [label="␣"]; s1 [label="s"]; h; e; l1 [label="l"]; l2 [label="l"]; s2 [label="s"]}
+  node [color="#0072B2", penwidth=2]
+  _s [label="␣s\n256"]
+  el [label="el\n257"]
+  ls [label="ls\n258"]
+  ells [label="ells\n259"]
+  space -> s1 -> h -> e -> l1 -> l2 -> s2 [style=invis, constraint=false]
+  space -> _s
+  s1 -> _s
+  e -> el
+  l1 -> el
+  l2 -> ls
+  s2 -> ls
+  el -> ells
+  ls -> ells
+}
+)dot";
 
 }  // namespace heed
