@@ -18,6 +18,21 @@ inline double accuracy(const Model& model, const LabelledImages& test) {
   return correct / double(predicted.size());
 }
 
+// Of the shapes that are `columns` patches wide, the fraction that is predicted right, or the
+// fraction that is taken for the shape with exchanged halves: a diamond for a cross, up for down.
+inline double fraction_predicted(const Model& model, const LabelledImages& test,
+                                 std::size_t columns, bool mirrored) {
+  const NoGrad no_grad;
+  const Indices predicted = argmax(model(Tensor(test.images)), -1);  // (B)
+  double count = 0, all = 0;
+  for (std::size_t b = 0; b < predicted.size(); ++b) {
+    const auto lines = std::size_t(xt::sum(xt::row(test.lines, std::ptrdiff_t(b)))());
+    if (lines != 2 * columns) continue;  // a shape has two diagonals
+    all += 1, count += predicted(b) == (mirrored ? test.label(b) ^ 1 : test.label(b)) ? 1 : 0;
+  }
+  return count / all;
+}
+
 inline double loss(const Model& model, const LabelledImages& test) {
   const NoGrad no_grad;
   return cross_entropy(model(Tensor(test.images)), test.label).item();

@@ -52,7 +52,7 @@ inline void draw_maps(const std::string& lesson, const Array& images,
   picture_by_gnuplot(lesson, "maps", script + "unset multiplot");
 }
 
-// Draws how an image (side, side) becomes the tokens of a vision transformer, from above to below.
+// Draws how an image (side, side) becomes the tokens of a vision transformer, from top to bottom.
 inline void draw_patches(const std::string& lesson, const Array& image) {
   std::string boxes = "$boxes << END\n", script;
   const auto box = [&](double x, double y, double half, double value) {
@@ -179,7 +179,7 @@ inline void draw_deletion(const std::string& lesson, const std::vector<DeletionC
                          "set title 'patches replaced by noise (mean of the seeds, standard "
                          "error)'\nset xlabel 'patches'\nset ylabel 'accuracy'\n"
                          "set yrange [0.15:1.03]\nset xrange [-0.2:8.3]\n"
-                         "set key outside bottom center horizontal maxcols 3\n" +
+                         "set key outside bottom center horizontal maxcols 4 width -2\n" +
                          plots + ", 0.25 with lines dt 2 lc rgb '#888888' title 'guessing'");
 }
 
