@@ -36,7 +36,7 @@ inline void claim_fall(const std::string& what, const std::vector<double>& from,
   std::vector<double> falls;
   for (std::size_t i = 0; i < from.size(); ++i) falls.push_back(from[i] - to[i]);
   const Estimate e = estimate(falls);
-  claim(what + ", by 2.8 standard errors", e.mean > 2.8 * e.standard_error,
+  claim(what + ", by more than 2.8 standard errors", e.mean > 2.8 * e.standard_error,
         decimal(e.mean, 4) + " +- " + decimal(e.standard_error, 4), location);
 }
 
@@ -59,8 +59,8 @@ inline void show_cache(const std::vector<std::size_t>& numbers) {
 inline void picture_of_scores(const Array& added, const Array& rotated) {
   HeatmapOptions options;
   options.row_title = "query position t", options.column_title = "key position s";
-  picture("25_from_gpt2_to_llama", "scores", {added, rotated},
-          {"a random vector added for each position", "rotated"}, options, 2);
+  picture("25_from_gpt2_to_llama", "scores", {added, rotated}, {"random vectors added", "rotated"},
+          options, 2);
 }
 
 // A row of the table: a model and its losses, one for each seed.
@@ -107,25 +107,29 @@ inline std::string table_of_changes(const std::vector<Row>& rows) {
 
 // Plots a line for each of the five changes: the differences of the seeds and their mean.
 inline void picture_of_changes(const std::vector<Row>& rows) {
-  Array points = zeros({25, 2}), means = zeros({5, 3});
+  Array points = zeros({20, 2}), first = zeros({5, 2}), means = zeros({5, 3});
   std::string tics;
   for (std::size_t i = 0; i < 5; ++i) {
     const std::vector<double> x = changes(rows[i], rows[i + 1]);
     const Real y = Real(4 - i);
-    for (std::size_t m = 0; m < 5; ++m) xt::row(points, int(5 * i + m)) = Array{Real(x[m]), y};
+    xt::row(first, int(i)) = Array{Real(x[0]), y};
+    for (std::size_t m = 1; m < 5; ++m) xt::row(points, int(4 * i + m - 1)) = Array{Real(x[m]), y};
     xt::row(means, int(i)) = Array{Real(estimate(x).mean), y, Real(estimate(x).standard_error)};
     tics += (i > 0 ? ", '" : "'") + rows[i + 1].name + "' " + decimal(y, 0);
   }
   picture_by_gnuplot(
       "25_from_gpt2_to_llama", "changes",
-      gnuplot_block("points", points) + gnuplot_block("means", means) +
-          "unset key\nset lmargin 24\nset yrange [-0.6:4.6]\nset xrange [-0.32:0.15]\nset ytics (" +
+      gnuplot_block("points", points) + gnuplot_block("first", first) +
+          gnuplot_block("means", means) +
+          "set key outside top center horizontal\nset lmargin 24\nset yrange [-0.6:4.6]\nset "
+          "xrange [-0.32:0.15]\nset ytics (" +
           tics +
           ")\nset arrow from 0, graph 0 to 0, graph 1 nohead dt 2 lw 2 lc rgb '#666666'\n"
-          "set xlabel 'change of the loss (nats per character): five seeds, their mean and "
-          "standard error'\n"
-          "plot $means using 1:2:3 with xerrorbars pt 7 ps 0.7 lw 2 lc rgb '#0072B2', "
-          "$points with points pt 6 ps 1.5 lw 1.5 lc rgb '#D55E00'");
+          "set xlabel 'change of the loss (nats per character)'\n"
+          "plot $means using 1:2:3 with xerrorbars pt 7 ps 0.7 lw 2 lc rgb '#0072B2' title "
+          "'mean and standard error', $points with points pt 6 ps 1.5 lw 1.5 lc rgb '#D55E00' "
+          "title 'seeds 2 to 5', $first with points pt 2 ps 1.2 lw 2 lc rgb '#D55E00' title "
+          "'seed 1'");
 }
 
 // Both blocks in Graphviz's language. What changes has a colour; the thick arrows are the residual
