@@ -85,6 +85,8 @@ inline std::string lengths_table(const Costs& costs) {
   return text;
 }
 
+inline std::string milliseconds(double time) { return decimal(time, time < 1 ? 3 : 2); }
+
 // The table of these kinds: the slopes, the time at the longest length of the fit, what the fit
 // predicts for the last length, and what was measured there.
 inline std::string table_of(const std::vector<Costs>& kinds) {
@@ -96,36 +98,40 @@ inline std::string table_of(const std::vector<Costs>& kinds) {
     const PowerLaw time = fitted(costs.n, costs.milliseconds), bytes = fitted(costs.n, costs.bytes);
     text += "\n" + pad_right(costs.name, 20) + pad_left(decimal(time.slope, 2), 6) +
             pad_left(decimal(bytes.slope, 2), 8) +
-            pad_left(decimal(costs.milliseconds[n.size() - 2], 2), 10) +
-            pad_left(decimal(time.at(costs.n.back()), 2), 9) +
-            pad_left(decimal(costs.milliseconds.back(), 2), 8) +
+            pad_left(milliseconds(costs.milliseconds[n.size() - 2]), 10) +
+            pad_left(milliseconds(time.at(costs.n.back())), 9) +
+            pad_left(milliseconds(costs.milliseconds.back()), 8) +
             pad_left(decimal(costs.bytes.back() / 1e6, 1), 9);
   }
   return text;
 }
 
-// An operation of plain attention: its time, FLOPs, and the matrices (n, n) it reads and writes.
+// An operation of plain attention: its time, FLOPs, and the matrices (n, n) of floats that it reads
+// and writes.
 struct Operation {
   std::string name;
   std::function<void()> run;
   double flops, matrices;
 };
-inline std::string table_of(const std::vector<Operation>& operations, double n) {
-  double time = 0, flops = 0;
-  std::vector<double> milliseconds;
+// `whole` is the time of all operations in one call, in milliseconds.
+inline std::string table_of(const std::vector<Operation>& operations, double n, double whole) {
+  double sum = 0, flops = 0;
+  std::vector<double> times;
   for (const Operation& o : operations) {
-    milliseconds.push_back(least_milliseconds(o.run));
-    time += milliseconds.back(), flops += o.flops;
+    times.push_back(least_milliseconds(o.run));
+    sum += times.back(), flops += o.flops;
   }
-  std::string text = "                  ms   % of time   % of FLOPs   traffic in MB";
+  const auto line = [](const std::string& name, double time) {
+    return "\n" + pad_right(name, 18) + pad_left(decimal(time, 2), 7);
+  };
+  std::string text = "                       ms   % of time   % of FLOPs   traffic in MB";
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const Operation& o = operations[i];
-    text += "\n" + pad_right(o.name, 12) + pad_left(decimal(milliseconds[i], 2), 8) +
-            pad_left(decimal(100 * milliseconds[i] / time, 0), 12) +
+    text += line(o.name, times[i]) + pad_left(decimal(100 * times[i] / sum, 0), 12) +
             pad_left(decimal(100 * o.flops / flops, 1), 13) +
             pad_left(decimal(o.matrices * n * n * sizeof(Real) / 1e6, 0), 16);
   }
-  return text;
+  return text + line("sum", sum) + line("all in one call", whole);
 }
 
 // Plots time and bytes against n, side by side, with logarithmic axes.

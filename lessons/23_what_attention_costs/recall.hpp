@@ -66,10 +66,9 @@ struct RecallRow {
 };
 
 // The difference of the accuracies of b and a, for each seed.
-inline Estimate paired_change(const RecallRow& a, const RecallRow& b, std::size_t length) {
+inline Estimate paired_change(const Scores& a, const Scores& b) {
   std::vector<double> changes;
-  for (std::size_t i = 0; i < a.scores[length].size(); ++i)
-    changes.push_back(b.scores[length][i].accuracy - a.scores[length][i].accuracy);
+  for (std::size_t i = 0; i < a.size(); ++i) changes.push_back(b[i].accuracy - a[i].accuracy);
   return estimate(changes);
 }
 
@@ -87,16 +86,21 @@ inline double largest_over_bound(const RecallRow& row, const std::vector<std::si
   return largest;
 }
 
-// Prints the mean over the seeds at each length, and below it its standard error.
+// The mean over the seeds, and below it its standard error if that is not 0: at each of four
+// lengths, or at the last ones only.
 inline std::string lines_of(const std::string& name, const RecallRow& row,
                             double RecallScore::*measure) {
-  std::string means = "\n" + pad_right(name, 28), errors = "\n" + pad_right("", 28);
+  const std::string missing(9 * (4 - row.scores.size()), ' ');
+  std::string means = "\n" + pad_right(name, 28) + missing, errors = means;
+  errors.replace(1, 28, 28, ' ');
+  double largest = 0;
   for (std::size_t i = 0; i < row.scores.size(); ++i) {
     const Estimate e = estimate(row.all(measure, i));
     means += pad_left(decimal(e.mean, 3), 9);
     errors += pad_left("+-" + decimal(e.standard_error, 3), 9);
+    largest = std::max(largest, e.standard_error);
   }
-  return means + errors;
+  return means + (largest < 0.0005 ? "" : errors);
 }
 
 inline std::string table_of(const std::vector<RecallRow>& rows,
