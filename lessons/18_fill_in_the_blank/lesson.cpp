@@ -59,7 +59,7 @@ void predict_from_both_sides() {
 
 std::vector<BlankModel> eight_models() {
   const auto each = held_out_once([](const Sentence&) { return true; });
-  section("Eight models", {{"steps", steps}, {"each", each.size()}, {"about", sentences().size()}});
+  section("Eight models", {{"steps", steps}, {"each", each.size()}});
   const auto models = in_threads<BlankModel>(number_of_models, [](std::uint64_t seed) {
     BlankModel model(seed);
     train(model, steps, Generator(18 + seed));
@@ -122,18 +122,20 @@ void is_it_necessary(const std::vector<BlankModel>& models, const std::vector<Fo
   const auto rows = in_threads<Array>(number_of_models, [&](std::uint64_t seed) {
     const BlankModel& model = models[seed - 1];
     const HeadIndex head = found[seed - 1].head;
-    Array row = {0, 0, 0, 1};
-    std::size_t column = 0;
-    for (const auto change : {nothing, nothing_at_mask, nothing_at_stop})
-      row(column++) = Real(fraction(model, head, change, right));
+    Array row = {Real(fraction(model, head, nothing, right)),
+                 Real(fraction(model, head, nothing_at_mask, right)), 1};
     for (const HeadIndex at : all_heads)
-      if (!(at == head)) row(3) = std::min(row(3), Real(fraction(model, at, nothing, right)));
+      if (!(at == head)) row(2) = std::min(row(2), Real(fraction(model, at, nothing, right)));
     return row;
   });
   show_ablations(rows);
   std::vector<double> left;  // the accuracies without the head
   for (const Array& row : rows) left.push_back(row(0));
-  say({{"necessary", number_of_models - count_above(left, 0.75)},
+  const double at_stop = fraction(models[0], found[0].head, nothing_at_stop, right);
+  const std::size_t necessary = number_of_models - count_above(left, 0.75);
+  say({{"necessary", necessary},
+       {"all", number_of_models},
+       {"at_stop", trained(at_stop)},
        {"others", models_between(left, 0.75, 2)}});
 }
 
@@ -168,7 +170,7 @@ int main() {
   const std::vector<Array> patched = is_it_sufficient(models, found);
   const std::size_t deciding = count_above(effects_of(found, patched), 0.9);
   guess.compare(std::to_string(deciding));
-  say({{"deciding", deciding}});
+  say({{"deciding", deciding}, {"all", number_of_models}});
   picture_of_effects(found, patched);
   say();
   save(models[0], "runs/lessons/18_fill_in_the_blank");

@@ -30,7 +30,7 @@ inline std::string described(const Masked& m, std::size_t sentence, const Vocabu
     if (m.targets(sentence, t) != -100)
       targets.push_back(vocabulary.decode(m.targets(sentence, t)));
   }
-  return pad_right(text_of(seen), 55) + "targets " + (targets.empty() ? "none" : text_of(targets));
+  return pad_right(text_of(seen), 57) + "targets " + (targets.empty() ? "none" : text_of(targets));
 }
 
 // The same sentence with the other number of its object: "doors" for "door". It changes the object
@@ -72,11 +72,10 @@ inline void show_models(const std::vector<BlankModel>& models, const std::vector
     return pad_right(name, 36) + decimal(e.mean, 3) +
            (x.size() < 2 || error == "0.000" ? "" : " +- " + error);
   };
+  const double bound = conditional_entropy(models[0].vocabulary, each);
   quote(line("held-out loss, one [MASK]", losses) + "\n" +
-        line("entropy of the grammar, one [MASK]",
-             {conditional_entropy(models[0].vocabulary, each)}) +
-        "\n" + line("accuracy on all pronouns", all) + "\n" +
-        line("accuracy on those about the object", objects));
+        line("lowest possible loss: the entropy", {bound}) + "\n" +
+        line("accuracy on all pronouns", all));
   guard("each accuracy on the pronouns about the object is above 0.9",
         *std::min_element(objects.begin(), objects.end()) > 0.9, "one is not");
 }
@@ -126,7 +125,7 @@ std::vector<double> effects_of(const std::vector<Found>& found, const std::vecto
 
 // Prints the accuracy of each model (rows) after different ablations (columns).
 inline void show_ablations(const std::vector<Array>& rows) {
-  quote_rows(rows, {"without it", "at [MASK] only", "at '.' only", "worst other head"});
+  quote_rows(rows, {"without it", "at [MASK] only", "worst other head"});
 }
 
 // Prints the fraction of predictions that the patch of the chosen head changes, and the largest of
@@ -208,8 +207,9 @@ void picture_of_effects(const std::vector<Found>& found, const std::vector<Array
     chosen(i, 0) = found[i].weights(at.layer, at.head);
     chosen(i, 1) = patched[i](at.layer, at.head);
     if (chosen(i, 1) < 0.9)
-      labels += "set label 'model " + std::to_string(i + 1) + "' at " + decimal(chosen(i, 0), 3) +
-                "," + decimal(chosen(i, 1), 3) + " right offset -1,0.6\n";
+      labels += "set label 'model " + std::to_string(i + 1) + ", layer " +
+                std::to_string(at.layer) + "' at " + decimal(chosen(i, 0), 3) + "," +
+                decimal(chosen(i, 1), 3) + " right offset -1,0.6\n";
   }
   picture_by_gnuplot(
       "18_fill_in_the_blank", "effects",
