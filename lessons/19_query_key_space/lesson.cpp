@@ -19,17 +19,10 @@ Real cosine_by_hand(const Array& Q, std::size_t i, const Array& K, std::size_t j
   return dot / std::sqrt(q * k);
 }
 
-// All keys get their mean length; their directions stay.
-QueryKeySpace with_equal_lengths(QueryKeySpace s) {
-  const Array lengths = row_lengths(s.keys), factors = xt::mean(lengths) / lengths;
-  s.keys *= xt::view(factors, xt::all(), xt::newaxis());
-  return s;
-}
-
-void queries_and_keys(const std::vector<Trained>& models) {
+void queries_and_keys(const Trained& first) {
   section("Queries and keys in one space");
   const std::size_t mask = 6;  // its position
-  const QueryKeySpace s = space_of(models[0], blanked(door_sentence()));
+  const QueryKeySpace s = space_of(first, blanked(door_sentence()));
   Array rows = zeros({4, 9});
   for (std::size_t j = 0; j < 9; ++j) rows(0, j) = cosine_by_hand(s.queries, mask, s.keys, j);
   xt::row(rows, 1) = row_lengths(s.keys);
@@ -39,13 +32,6 @@ void queries_and_keys(const std::vector<Trained>& models) {
   quote_table(rows, {"cosine", "key length", "score", "weight"}, s.words);
   check("softmax of these scores = attention weights of [MASK]", Array(xt::row(rows, 3)),
         Array(xt::row(weights_of(s), mask)));
-  say();
-  std::vector<double> weights, change;
-  for (const Trained& t : models) {
-    weights.push_back(mean_weight(t, Part::object, true, unchanged));
-    change.push_back(mean_weight(t, Part::object, true, with_equal_lengths) - weights.back());
-  }
-  show_lengths(weights, change);
   say();
 }
 
@@ -71,7 +57,16 @@ std::size_t other_neighbours(const QueryKeySpace& a, const QueryKeySpace& b) {
   return count;
 }
 
-void two_changes(const QueryKeySpace& s) {
+// All keys get their mean length; their directions stay.
+QueryKeySpace with_equal_lengths(QueryKeySpace s) {
+  const Array lengths = row_lengths(s.keys), factors = xt::mean(lengths) / lengths;
+  s.keys *= xt::view(factors, xt::all(), xt::newaxis());
+  return s;
+}
+QueryKeySpace centred_equal(QueryKeySpace s) { return with_equal_lengths(centred(s)); }
+QueryKeySpace with_M_equal(QueryKeySpace s) { return with_equal_lengths(with_M(s)); }
+
+void two_changes(const std::vector<Trained>& models, const QueryKeySpace& s) {
   section("Two changes that keep every weight", {{"n", s.words.size()}});
   check("attention weights with centred keys", weights_of(centred(s)), weights_of(s), 1e-3);
   check("with M", weights_of(with_M(s)), weights_of(s), 1e-3);
@@ -79,6 +74,17 @@ void two_changes(const QueryKeySpace& s) {
         "  with centred keys  " + std::to_string(other_neighbours(s, centred(s))) +
         "\n  with M             " + std::to_string(other_neighbours(s, with_M(s))));
   say();
+  std::vector<double> weights;
+  for (const Trained& t : models) weights.push_back(mean_weight(t, Part::object, true, unchanged));
+  std::vector<std::vector<double>> changes;
+  for (const Change change : {with_equal_lengths, centred_equal, with_M_equal}) {
+    changes.emplace_back();
+    for (std::size_t m = 0; m < models.size(); ++m)
+      changes.back().push_back(mean_weight(models[m], Part::object, true, change) - weights[m]);
+  }
+  show_lengths(weights, changes);
+  say({{"trained", trained(estimate(changes[0]).mean)},
+       {"centred", trained(estimate(changes[1]).mean)}});
 }
 
 Tsne map_of(const QueryKeySpace& s, std::uint64_t seed) {
@@ -88,10 +94,11 @@ Tsne map_of(const QueryKeySpace& s, std::uint64_t seed) {
 }
 
 Tsne a_map(const QueryKeySpace& s) {
-  section("A map by t-SNE", {{"n", s.words.size()}});
+  const std::size_t n = s.words.size();
+  section("A map by t-SNE", {{"n", n}, {"all", grouped(double(n * n))}});
   const Tsne map = map_of(s, 0);
   picture_of_map(s, map);
-  say();
+  say({{"nearest", s.words[nearest_key(s, index_in(s.words, "[MASK]")) - n]}});
   return map;
 }
 
@@ -188,9 +195,9 @@ int main() {
   opening();
   const Guess guess("of 100 points, those that keep their nearest neighbour on the map");
   const std::vector<Trained> models = eight_models();
-  queries_and_keys(models);
+  queries_and_keys(models[0]);
   const QueryKeySpace space = space_of_all_words(models[0]);
-  two_changes(space);
+  two_changes(models, space);
   const QueryKeySpace shown = centred(space);
   const Tsne map = a_map(shown);
   what_it_keeps(shown, map, guess);

@@ -59,13 +59,15 @@ inline void quote_table(const Array& x, const Names& rows, const Names& columns,
   quote(table(x, {title, rows, columns, 2}));
 }
 
-inline void show_lengths(const std::vector<double>& weights, const std::vector<double>& change) {
+inline void show_lengths(const std::vector<double>& weights,
+                         const std::vector<std::vector<double>>& changes) {
   const auto line = [](const std::string& name, const std::vector<double>& x) {
     const Estimate e = estimate(x);
-    return pad_right(name, 45) + decimal(e.mean, 2) + " +- " + decimal(e.standard_error, 2);
+    return pad_right(name, 52) + decimal(e.mean, 2) + " +- " + decimal(e.standard_error, 2);
   };
   quote(line("mean weight from [MASK] to the object", weights) + "\n" +
-        line("change if all keys have the same length", change));
+        line("change with equal lengths of all keys, as trained", changes[0]) + "\n" +
+        line("  with centred keys", changes[1]) + "\n" + line("  with M", changes[2]));
 }
 
 // The index of the key with the largest cosine with query i.
@@ -134,7 +136,7 @@ inline std::size_t group_of(const QueryKeySpace& s, std::size_t point) {
 
 inline void picture_of_map(const QueryKeySpace& s, const Tsne& map) {
   const Names queries = {"[MASK]", "watching", "when", "the"},
-              keys = {"door", "dogs", "sneezed", "spoke", "opened", "old"};
+              keys = {"door", "dogs", "sneezed", "spoke", "laughed", "opened", "old"};
   ScatterOptions options;
   const std::size_t n = s.words.size();
   for (std::size_t i = 0; i < 2 * n; ++i) {
@@ -182,12 +184,13 @@ inline const std::vector<bool (*)(const std::string&)> groups = {is_noun, is_end
 inline const Names group_names = {"nouns", "people's endings", "objects' endings", "other words"};
 
 inline void show_scores_by_position(const Names& words, const Array& scores) {
-  Array rows = zeros({4, 9});
-  for (std::size_t g = 0; g < 4; ++g)
-    xt::row(rows, std::ptrdiff_t(g)) = mean_row(scores, words, groups[g]);
-  Names positions;
-  for (int t = 0; t < 9; ++t) positions.push_back(std::to_string(t));
-  quote(table(rows, {"", group_names, positions, 1}));
+  Array rows = zeros({4, 6});  // the mean of the positions 0 to 3, then 4 to 8
+  for (std::size_t g = 0; g < 4; ++g) {
+    const Array row = mean_row(scores, words, groups[g]);
+    rows(g, 0) = Real(xt::mean(xt::view(row, xt::range(0, 4)))());
+    for (std::size_t t = 4; t < 9; ++t) rows(g, t - 3) = row(t);
+  }
+  quote(table(rows, {"", group_names, {"0 to 3", "4", "5", "6", "7", "8"}, 1}));
 }
 
 // How much more the words score at the positions 4 and 5 than at 0 to 3, mean of all words.
