@@ -68,7 +68,6 @@ void text_to_ids(const WordPiece& pieces) {
   claim("these pieces = WordPiece::encode of the text", ids == pieces.encode(text), normalized);
   say();
   say("  " + joined(names_of(pieces, pieces.encode_sequence(door)), " "));
-  say("  " + joined(numbers_of(pieces.encode_sequence(door)), " "));
 }
 
 // The number of parameters: the elements of all tensors.
@@ -116,6 +115,7 @@ void from_ids_to_logits(const nn::Gpt& gpt, const WordPiece& pieces) {
                            "i was watching the doors when [MASK] opened .",
                            "i was watching the [MASK] when it barked ."})
     quote_predictions(gpt, pieces, text);
+  say();
 }
 
 // (B, T, C) -> (B, T, C)
@@ -127,13 +127,8 @@ Tensor post_norm_block(const nn::Block& block, Tensor x) {
 void post_norm_blocks(const nn::Gpt& gpt, const WordPiece& pieces) {
   section("Post-norm blocks");
   picture("26_inside_bert", "blocks", blocks_graph);
-  Tensor x = gpt.embed(ids_of(pieces, {door}));  // (1, T, C)
+  const Tensor x = gpt.embed(ids_of(pieces, {door}));  // (1, T, C)
   check("two lines = nn::Block", post_norm_block(gpt.blocks[0], x), gpt.blocks[0](x), 1e-3);
-  for (const nn::Block& block : gpt.blocks) x = post_norm_block(block, x);
-  const nn::Norm& last = gpt.blocks.back().norm2;
-  const Array rows = (x.value() - last.bias.value()) / last.weight.value();  // (1, T, C)
-  check("rows after the last block, before its weight and bias: variance 1",
-        xt::variance(rows, {2}), ones({1, rows.shape(1)}), 1e-3);
   say();
 }
 
@@ -143,21 +138,25 @@ SmallBert deep_bert(bool post_norm, std::uint64_t seed) {
   return SmallBert(seed, config);
 }
 
-// The norms of the gradients of W_down in the first and in the last block, before any step.
-std::string first_gradients(bool post_norm) {
-  const SmallBert deep = deep_bert(post_norm, 1);
-  Generator g(19);
-  const Masked batch = new_batch(g);
-  backward(cross_entropy(deep.gpt(batch.seen), batch.targets));
-  const auto norm = [](const nn::Block& block) {
-    return decimal(xt::linalg::norm(block.mlp.down.weight.grad()), 3);
-  };
-  return pad_left(norm(deep.gpt.blocks.front()), 12) + pad_left(norm(deep.gpt.blocks.back()), 12);
+const std::size_t seeds = std::size_t(in_brief(5, 2));
+
+// The norms of the gradient of W_down in the last of 12 blocks, for each seed, after some steps
+// with the learning rate 0.01.
+std::vector<double> gradient_norms(bool post_norm, std::int64_t steps) {
+  return in_threads<double>(seeds, [=](std::uint64_t seed) {
+    const SmallBert deep = deep_bert(post_norm, seed);
+    train(deep, {0.01, 0.01, 0, steps}, Generator(18 + seed));
+    Generator g(38 + seed);
+    const Masked batch = new_batch(g);
+    optim::zero_grad(deep.parameters.tensors());
+    backward(cross_entropy(deep.gpt(batch.seen), batch.targets));
+    return double(xt::linalg::norm(deep.gpt.blocks.back().mlp.down.weight.grad()));
+  });
 }
 
-// The mean loss of the last 20 steps of training 12 blocks, for three seeds.
+// The mean loss of the last 20 steps of training 12 blocks, for each seed.
 std::vector<double> losses_of(bool post_norm, double rate, std::int64_t warmup) {
-  return in_threads<double>(3, [=](std::uint64_t seed) {
+  return in_threads<double>(seeds, [=](std::uint64_t seed) {
     const SmallBert deep = deep_bert(post_norm, seed);
     const auto losses =
         train(deep, {rate, rate / 10, warmup, in_brief(90, 30)}, Generator(18 + seed));
@@ -167,9 +166,13 @@ std::vector<double> losses_of(bool post_norm, double rate, std::int64_t warmup) 
 
 void warm_up() {
   section("Does post-norm need a warm-up?");
-  quote("                        first block  last block");
-  quote("post-norm           " + first_gradients(true));
-  quote("pre-norm            " + first_gradients(false));
+  quote("steps                   0               5              20");
+  for (const bool post_norm : {true, false}) {
+    std::string line = pad_right(post_norm ? "post-norm" : "pre-norm", 20);
+    for (const std::int64_t steps : {0, 5, 20})
+      line += "   " + mean_and_error(gradient_norms(post_norm, steps));
+    quote(line);
+  }
   say();
   quote("learning rate          0.003          0.01");
   for (const auto& [post_norm, warmup] :

@@ -70,12 +70,6 @@ inline Names names_of(const WordPiece& pieces, const std::vector<std::size_t>& i
   for (const std::size_t id : ids) names.push_back(pieces.piece(id));
   return names;
 }
-inline Names numbers_of(const std::vector<std::size_t>& ids) {
-  Names numbers;
-  for (const std::size_t id : ids) numbers.push_back(std::to_string(id));
-  return numbers;
-}
-
 inline void quote_predictions(const nn::Gpt& gpt, const WordPiece& pieces,
                               const std::string& text) {
   std::string line = pad_right(text, 45);

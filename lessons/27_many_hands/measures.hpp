@@ -8,6 +8,7 @@
 
 #include "gnuplot_picture.hpp"
 #include "heed/autograd/backward.hpp"
+#include "heed/parallel/communicator.hpp"
 #include "heed/parallel/gradient_ready.hpp"
 
 namespace heed {
@@ -22,19 +23,30 @@ inline std::size_t count_different(const Array& a, const Array& b) {
   return count;
 }
 
-// The time of f() in milliseconds. It includes waiting for other processes.
-inline double time_of(const std::function<void()>& f) {
+// The mean time in milliseconds of n calls of f() without a pause between them, the largest of all
+// ranks. f() waits for the other ranks, so one call in one rank may begin late and seem short; many
+// calls in all ranks may not.
+inline double time_of(Communicator& process, std::int64_t n, const std::function<void()>& f) {
   const auto start = std::chrono::steady_clock::now();
-  f();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
+  for (std::int64_t i = 0; i < n; ++i) f();
+  const std::chrono::duration<double, std::milli> own = std::chrono::steady_clock::now() - start;
+  double largest = 0;
+  for (const std::string& text : gather_texts(process, decimal(own.count(), 6)))
+    largest = std::max(largest, std::stod(text));
+  return largest / double(n);
 }
 
-// The shortest of several runs: other programs only make a run longer.
-inline double least_time(const std::function<void()>& f) {
-  double least = INFINITY;
-  for (int i = 0; i < (brief() ? 3 : 40); ++i) least = std::min(least, time_of(f));
-  return least;
+// The shortest and the longest of several times: other programs only make a run longer.
+struct Times {
+  double shortest = INFINITY, longest = 0;
+  void add(double time) { shortest = std::min(shortest, time), longest = std::max(longest, time); }
+};
+
+inline double shortest_time(Communicator& process, const std::function<void()>& f) {
+  Times times;
+  for (int round = 0; round < (brief() ? 2 : 5); ++round)
+    times.add(time_of(process, brief() ? 2 : 10, f));
+  return times.shortest;
 }
 
 // The parameters in the order in which the backward pass completes their gradients.
@@ -63,11 +75,13 @@ struct MeasuredLink {
 };
 
 inline std::string table_of(const std::vector<MeasuredLink>& links) {
-  std::string text = "           bytes", a = "a, microseconds ", b = "b, ns per byte  ";
+  std::string text = "           bytes", a = "a, microseconds ", b = "b, ns per byte  ",
+              knee = "knee, a / b     ";
   for (const MeasuredLink& link : links) {
     text += pad_left(link.name, 12);
     a += pad_left(decimal(1e3 * link.cost.a, 1), 12);
     b += pad_left(decimal(1e6 * link.cost.b, 2), 12);
+    knee += pad_left(grouped(link.cost.a / link.cost.b), 12);
   }
   text += "   microseconds";
   for (std::size_t i = 0; i < links[0].bytes.size(); ++i) {
@@ -75,21 +89,26 @@ inline std::string table_of(const std::vector<MeasuredLink>& links) {
     for (const MeasuredLink& link : links)
       text += pad_left(decimal(1e3 * link.milliseconds[i], 1), 12);
   }
-  return text + "\n" + a + "\n" + b;
+  return text + "\n" + a + "\n" + b + "\n" + knee + "   bytes";
 }
 
-// A row of a table that compares a measured time with the model's.
+// A row of a table that compares measured times with the model's.
 struct Compared {
   std::string name;
-  double model, milliseconds;
+  double model;
+  Times times;
 };
 
 inline std::string table_of(const std::vector<Compared>& rows) {
-  std::string text = std::string(36, ' ') + "model   measured";
+  bool several = false;  // whether any row has more than one time
+  for (const Compared& row : rows) several = several || row.times.longest > row.times.shortest;
+  std::string text =
+      std::string(36, ' ') + (several ? "model   shortest    longest" : "model   measured");
   for (const Compared& row : rows)
     text += "\n" + pad_right(row.name, 32) +
             pad_left(std::isnan(row.model) ? "" : decimal(row.model, 2), 9) +
-            pad_left(decimal(row.milliseconds, 2), 11);
+            pad_left(decimal(row.times.shortest, 2), 11) +
+            (several ? pad_left(decimal(row.times.longest, 2), 11) : "");
   return text;
 }
 
