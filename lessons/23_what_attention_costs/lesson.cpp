@@ -1,4 +1,4 @@
-// 23 what_attention_costs: time and memory of attention against the length, and four remedies.
+// 23 what_attention_costs: time and memory of attention against the length, and two remedies.
 //
 // Worth a breakpoint: add_block. Print row.m and row.l.
 
@@ -125,28 +125,6 @@ void online_softmax() {
       kinds[1].bytes.back() / kinds[1].bytes[1] * double(fit_lengths[1]) / double(test_length);
   claim("the memory of fused attention is proportional to n, within 5 %",
         std::abs(growth - 1) < 0.05, decimal(growth, 4));
-  say();
-}
-
-void window_and_cache() {
-  section("Fewer keys, or one query");
-  Generator g(8);
-  const Tensor x(g.randn({24, 8}));
-  std::vector<Tensor> outputs;  // of one query at a time, with the keys and values so far
-  for (std::int64_t t = 0; t < 24; ++t) {
-    const Tensor cache = slice(x, 0, 0, t + 1), query = slice(x, 0, t, t + 1);
-    outputs.push_back(scaled_dot_product_attention(query, cache, cache, causal(std::size_t(t))));
-  }
-  check("24 steps with a cache = causal attention of 24 queries", concat(outputs, 0),
-        scaled_dot_product_attention(x, x, x, causal()));
-  add_row("fused, window 128", [](const Tensor& q, const Tensor& k, const Tensor& v) {
-    return scaled_dot_product_attention(q, k, v, causal(0, 128));
-  });
-  const auto last_query = [](const Tensor& q, const Tensor& k, const Tensor& v) {
-    return scaled_dot_product_attention(q, k, v, causal(k.shape()[1] - 1));
-  };
-  add_row("one query, cache", last_query, /*one_query=*/true);
-  quote(table_of({kinds[2], kinds[3]}));
   say();
 }
 
@@ -283,6 +261,27 @@ void what_a_fixed_state_forgets() {
   say();
 }
 
+void window_and_cache() {
+  Generator g(8);
+  const Tensor x(g.randn({24, 8}));
+  std::vector<Tensor> outputs;  // of one query at a time, with the keys and values so far
+  for (std::int64_t t = 0; t < 24; ++t) {
+    const Tensor cache = slice(x, 0, 0, t + 1), query = slice(x, 0, t, t + 1);
+    outputs.push_back(scaled_dot_product_attention(query, cache, cache, causal(std::size_t(t))));
+  }
+  check("24 steps with a cache = causal attention of 24 queries", concat(outputs, 0),
+        scaled_dot_product_attention(x, x, x, causal()));
+  add_row("fused, window 128", [](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return scaled_dot_product_attention(q, k, v, causal(0, 128));
+  });
+  const auto last_query = [](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return scaled_dot_product_attention(q, k, v, causal(k.shape()[1] - 1));
+  };
+  add_row("one query, cache", last_query, /*one_query=*/true);
+  quote(table_of({kinds[3], kinds[4]}));
+  say();
+}
+
 // The losses for n = 32 with several learning rates, on other seeds and sequences.
 std::vector<TuningRow> sweep() {
   std::vector<TuningRow> rows;
@@ -302,9 +301,9 @@ int main() {
   the_price();
   where_time_goes();
   online_softmax();
-  window_and_cache();
   linear_attention();
   what_a_fixed_state_forgets();
+  if (appendix("A window, and a cache")) window_and_cache();
   if (appendix("How the learning rates were chosen")) {
     std::vector<ChosenRate> chosen;
     for (const Variant& variant : variants) chosen.push_back({variant.name, variant.rate});
