@@ -373,8 +373,8 @@ TEST_CASE("the README's apt line has the packages that the launcher installs", "
   const std::string line = one_line(heed::joined(block_with("apt install g++", "sh"), " "));
   const std::vector<std::string> packages =
       matches(content(project / "tools/launcher/packages.txt"),
-              "\n([a-z0-9+-]+) *\\| (?:build|test|plots|speed) +\\|");
-  CHECK(packages.size() == 17);
+              "\n([a-z0-9+-]+) *\\| (?:build|test|plots|speed|debug) +\\|");
+  CHECK(packages.size() == 18);
   for (const std::string& name : packages) {
     INFO(name);
     CHECK(has(line, " " + name + " "));

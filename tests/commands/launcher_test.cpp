@@ -203,6 +203,7 @@ TEST_CASE("debug builds with the debug preset and starts gdb at main with heed's
           "[commands][launcher]") {
   const Machine machine;
   const std::string root = machine.root.string(), build = root + "/build/debug/";
+  machine.remove("bin/gdb");
   CHECK(has(machine.heed({"debug", "2"}).err, "install -y --no-install-recommends gdb\n"));
   machine.program("gdb", R"(printf '%s|' "$HEED_TRACE" "$@")");
   const auto started = [&](const std::string& program) {
@@ -251,6 +252,61 @@ TEST_CASE("debug --lldb starts LLDB at main with heed's commands and its Python 
   for (const Arguments& options : {Arguments{"--build", "--lldb"}, Arguments{"--lldb", "--build"}})
     CHECK(machine.heed(Arguments{"debug"} + options + Arguments{"2"}).out ==
           build + "lessons/02_second_sight\n");
+}
+
+TEST_CASE("debug starts LLDB if gdb is not installed and LLDB is", "[commands][launcher]") {
+  const Machine machine;
+  machine.program("lldb", R"([ "$1" != -b ] || { echo 42; exit; }; printf '%s|' "$@")");
+  machine.program("gdb", "echo gdb");
+  CHECK(machine.heed({"debug", "2"}).out == "gdb\n");
+  machine.remove("bin/gdb");
+  const Finished run = machine.heed({"debug", "2"});
+  CHECK(has(run.out,
+            "|-o|heed|--|" + machine.root.string() + "/build/debug/lessons/02_second_sight|"));
+  CHECK(run.err == "heed: note: gdb is not installed, so heed takes LLDB\n");
+  CHECK_FALSE(has(machine.log(), "apt-get"));
+}
+
+TEST_CASE("setup installs gdb too, or prints how to", "[commands][launcher]") {
+  const Machine machine;
+  machine.remove("bin/gdb");
+  const std::string line = install_line + " gdb\n";
+  const Finished found = machine.heed({"setup", "--packages"});
+  CHECK(found.code == 0);
+  CHECK(found.err ==
+        "heed: note: some packages that heed can do without are missing; as root, run: " + line);
+  CHECK(machine.heed({"lesson", "2"}).err == "heed: building for the first time\n");
+  machine.as_user(0);
+  machine.program("apt-get", "echo apt-get \"$@\" >>\"$LOG\"");
+  CHECK(machine.heed({"setup"}).code == 0);
+  CHECK(has(machine.log(), "apt-get install -y --no-install-recommends gdb\n"));
+}
+
+TEST_CASE("the development container copies all files that setup --packages reads",
+          "[commands][launcher]") {
+  const Machine machine;
+  fs::remove_all(machine.root);
+  fs::create_directory(machine.root);
+  std::size_t copied = 0;
+  for (const std::string& line :
+       heed::lines_of(content(HEED_SOURCE_DIR "/.devcontainer/Dockerfile"))) {
+    Arguments words;  // COPY FROM ... TO
+    for (const std::string_view word : heed::words_of(line)) words.emplace_back(word);
+    if (words.empty() || words[0] != "COPY") continue;
+    const fs::path to = machine.root / fs::relative(words.back(), "/opt/heed");
+    for (std::size_t i = 1; i + 1 < words.size(); ++i, ++copied) {
+      const fs::path from = fs::path(HEED_SOURCE_DIR) / words[i];
+      const bool into = words.back().back() == '/';
+      fs::create_directories(to.parent_path());
+      fs::copy(from, into ? to / from.filename() : to, fs::copy_options::recursive);
+    }
+  }
+  CHECK(copied >= 3);
+  machine.replace("packages.sh", "/usr/include");
+  const Finished run = machine.heed({"setup", "--packages"});
+  CHECK(run.code == 0);
+  CHECK(run.err == "");
+  CHECK(run.out.rfind("heed 0.", 0) == 0);
 }
 
 TEST_CASE("the first use builds, and installs nothing if all packages are installed",
@@ -360,6 +416,7 @@ TEST_CASE("setup prints the machine, the compiler and what was found", "[command
   machine.program("dpkg-query", R"(echo "$4" | sed -n 's/^cmake$/3.25.1-1/p' | grep .)");
   machine.program("getconf", "echo 4");
   machine.program("lldb", "exit 99");
+  machine.remove("bin/gdb");
   machine.remove("include/libxsmm.h");
   const std::string found = machine.heed({"setup", "--packages"}).out;
   INFO(found);
@@ -482,13 +539,14 @@ TEST_CASE("without root, a missing package is an error with the command to run",
 TEST_CASE("every package is detected by its files", "[commands][launcher]") {
   const Machine machine;
   fs::remove_all(machine / "include");
-  for (const char* name : {"bin/c++", "bin/cmake", "bin/ninja", "bin/gnuplot", "bin/dot"})
+  for (const char* name :
+       {"bin/c++", "bin/cmake", "bin/ninja", "bin/gnuplot", "bin/dot", "bin/gdb"})
     machine.remove(name);
   CHECK(machine.heed({"setup"}).err ==
         "heed: error: some packages are missing; as root, run: " + install_line +
             " g++ cmake ninja-build xtl-dev libxtensor-dev libxtensor-blas-dev libopenblas-dev "
             "libxsimd-dev catch2 nlohmann-json3-dev libxxhash-dev libutf8proc-dev "
-            "zlib1g-dev gnuplot-nox graphviz libxsmm-dev libdnnl-dev\n");
+            "zlib1g-dev gnuplot-nox graphviz libxsmm-dev libdnnl-dev gdb\n");
 }
 
 TEST_CASE("LIBXSMM and oneDNN are installed on x86-64 only", "[commands][launcher]") {

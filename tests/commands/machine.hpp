@@ -62,7 +62,7 @@ struct Machine : ScratchFolder {
   void remove(const std::string& name) const { REQUIRE(fs::remove(path / name)); }
 
   void install_everything() const {
-    for (const char* name : {"c++", "ninja", "gnuplot", "dot"}) program(name, "exit 99");
+    for (const char* name : {"c++", "ninja", "gnuplot", "dot", "gdb"}) program(name, "exit 99");
     program("uname", "echo x86_64");
     program("ctest", "echo ctest \"$@\" >>\"$LOG\"");
     program("apt-get", "echo apt-get \"$@\" >>\"$LOG\"; exit 99");

@@ -35,7 +35,7 @@ is_needed() {
   case $needs,$purpose in
     docs,site | 'test --all,site' | 'test --all,browser') ;;
     docs,* | *,site | *,browser) return 1 ;;
-    *,build | *,plots | *,test) ;;
+    *,build | *,plots | *,test | 'setup '*,debug) ;;
     *,speed) case $(uname -m 2>/dev/null) in x86_64 | amd64) ;; *) return 1 ;; esac ;;
     *) [ "$purpose" = "$needs" ] ;;
   esac
@@ -45,6 +45,7 @@ is_required() {
   case $purpose in
     plots | speed | browser) return 1 ;;
     test) [ "$command" = test ] ;;
+    debug) [ "$command" = debug ] ;;
     site) [ "$command" = docs ] ;;
   esac
 }
@@ -60,6 +61,8 @@ install_missing() {
   line="apt-get update && $install$missing"
   if [ "$(id -u)" != 0 ]; then
     [ -z "$required" ] || fail 1 "some packages are missing; as root, run: $line"
+    [ "$command" != setup ] ||
+      printf 'heed: note: some packages that heed can do without are missing; as root, run: %s\n' "$line" >&2
     return 0
   fi
   printf 'heed: installing: %s\n' "$line" >&2
