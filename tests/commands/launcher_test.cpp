@@ -141,6 +141,36 @@ TEST_CASE("exercise runs the checks, and prints the exercise's path if they fail
   CHECK(has(machine.log(), "--target exercise_01\n"));
 }
 
+TEST_CASE("without a solution, exercise does not offer one", "[commands][launcher]") {
+  const Machine machine;
+  CHECK(has(machine.heed({"exercise", "1"}).err,
+            "again; add --hint for a hint, --solution for a solution.\n"));
+  fs::remove(machine.root / "lessons/01_first/exercise_solution.cpp");
+  CHECK(has(machine.heed({"exercise", "1"}).err, "again; add --hint for a hint.\n"));
+  const Finished run = machine.heed({"exercise", "1", "--solution"});
+  CHECK(run.code == 1);
+  CHECK(run.err == "heed: error: exercise 01_mean has no file exercise_solution.cpp\n");
+}
+
+TEST_CASE("exercise N FILE checks another file than the reader's", "[commands][launcher]") {
+  const Machine machine("my [own] project's *");
+  fs::create_directory(machine / "of ada");
+  put(machine / "of ada" / "01.cpp", "int x;\n");
+  const Finished run =
+      machine.sh({machine.root / "heed", "exercise", "mean", "of ada/01.cpp"}, machine.path);
+  CHECK(run.code == 7);  // the program's exit code
+  CHECK(run.out == "submission_01|" + machine.path.string() + "|");
+  CHECK(run.err == "heed: building for the first time\n");
+  CHECK(content(machine.root / "build/release/submissions/01.cpp") ==
+        "#include \"" + (machine / "of ada" / "01.cpp").string() + "\"\n");
+  CHECK(has(machine.log(), "--target submission_01\n"));
+  machine.forget();
+  const Finished none = machine.heed({"exercise", "1", "none.cpp"});
+  CHECK(none.code == 2);
+  CHECK(none.err == "heed: error: none.cpp: is not a file\n");
+  CHECK(machine.log() == "");
+}
+
 TEST_CASE("01b is the second exercise of lesson 01, and 1b too", "[commands][launcher]") {
   const Machine machine;
   put(machine.root / "lessons/01_first/exercise_b.cpp", "// 01b median: about 01b_median.\n");

@@ -99,9 +99,12 @@ run_exercise() {
   solution=$folder/$(exercise_file)_solution.cpp
   case ${2-} in
     --hint) hint "${3:-1}" ;;
-    --solution) awk '/Your part ends/ { inside = 0 } inside; /Your part begins/ { inside = 1 }' "$solution" ;;
+    --solution)
+      [ -f "$solution" ] || fail 1 "exercise $name has no file ${solution##*/}"
+      awk '/Your part ends/ { inside = 0 } inside; /Your part begins/ { inside = 1 }' "$solution" ;;
     '') check_exercise ;;
-    *) unknown_option exercise "$2" ;;
+    -*) unknown_option exercise "$2" ;;
+    *) check_file "$2" ;;
   esac
 }
 
@@ -123,7 +126,20 @@ check_exercise() {
   [ $status -le 128 ] || [ $status = 130 ] ||
     printf 'heed: error: signal %s has ended the program; ./heed debug exercise %s stops where it happens\n' \
       $((status - 128)) "${number#0}" >&2
+  add="add --hint for a hint"
+  [ ! -f "$solution" ] || add="$add, --solution for a solution"
   printf '%s\n' "Your part is in ${folder#"$root"/}/$(exercise_file).cpp; ./heed exercise ${number#0} checks it" \
-    "again; add --hint for a hint, --solution for a solution." >&2
+    "again; $add." >&2
   return 1
+}
+
+# Checks another file than the reader's. The compiler reads a file that includes it, so that errors
+# name the file and its lines.
+check_file() {
+  [ -f "$1" ] || fail 2 "$1: is not a file"
+  file=$(CDPATH='' cd -- "$(dirname -- "$1")" && pwd)/${1##*/}
+  mkdir -p "$build/submissions" || fail 1 "$build/submissions: cannot be created"
+  printf '#include "%s"\n' "$file" >"$build/submissions/$number.cpp"
+  make_target "submission_$number"
+  "$build/lessons/submission_$number"
 }
