@@ -87,6 +87,26 @@ grep -q 'heed_missing_instructions(heed_lacking "")' "$(find "$subproject" -name
 cmake --build "$subproject" >"$folder/log" 2>&1 || fail "$(tail -n 40 "$folder/log")"
 run_both "$subproject"
 
+echo "the archive without solutions of docs/teaching.md"
+if git -C "$root" rev-parse --verify -q HEAD >/dev/null 2>&1; then
+  sed -n '/^git archive /,/[^\\]$/p' "$root/docs/teaching.md" | sed "s|-o heed.tar.gz|-o '$folder/heed.tar.gz'|" >"$folder/pack"
+  (cd "$root" && sh -e "$folder/pack") || fail "$(cat "$folder/pack")"
+  mkdir "$folder/handed_out"
+  tar xzf "$folder/heed.tar.gz" -C "$folder/handed_out"
+  handed_out=$folder/handed_out/heed
+  for file in README.md lessons/01_averaging/exercise.cpp lessons/01_averaging/exercise_check.cpp lessons/01_averaging/hints.md; do
+    [ -f "$handed_out/$file" ] || fail "the archive lacks $file"
+  done
+  solutions=$(find "$handed_out" -name '*_solution.cpp' -o -name answers.md -o -path '*/wrong_answers/[0-9]*')
+  [ -z "$solutions" ] || fail "the archive has $solutions"
+  cmake -S "$handed_out" -B "$folder/without" -G Ninja >"$folder/log" 2>&1 || fail "$(cat "$folder/log")"
+  # With -n, Ninja builds nothing, and a missing file is an error. The copy of build.ninja does not start CMake again.
+  cp "$folder/without/build.ninja" "$folder/without/copy.ninja"
+  ninja -n -C "$folder/without" -f copy.ninja all heed_wrong_answers heed_debug_programs >"$folder/log" 2>&1 || fail "$(tail "$folder/log")"
+  grep -q 28_a_real_model "$folder/log" || fail "lesson 28 is not built"
+  ! grep -q 'solution_[0-9]' "$folder/log" || fail "a solution is built: $(grep -m 1 'solution_[0-9]' "$folder/log")"
+fi
+
 echo "the program of docs/architecture.md: lessons/99_try/lesson.cpp"
 mkdir "$folder/project" "$folder/bin"
 for name in "$root"/*; do
