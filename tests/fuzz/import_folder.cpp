@@ -1,7 +1,8 @@
-// import_folder.cpp: fuzz test of heed import: a tiny GPT-2 or BERT with changed files.
+// import_folder.cpp: fuzz test of heed import: a tiny GPT-2, BERT or Llama with changed files.
 //
-// The first character chooses GPT-2 or BERT ('b'). Each further line is a change: "cFROM>TO"
-// replaces a text of config.json, "rTEXT" all of it; "iTEXT" writes the index of a sharded model;
+// The first character chooses BERT ('b'), Llama ('l') or GPT-2. Each further line is a change:
+// "cFROM>TO" replaces a text of config.json, "rTEXT" all of it; "iTEXT" writes the index of a
+// sharded model;
 // "!N" corrupts a tensor.
 
 #include <algorithm>
@@ -77,9 +78,10 @@ void change(const Model& model, const std::string& line) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
-  static const Model gpt2("gpt2"), bert("bert");
+  static const Model gpt2("gpt2"), bert("bert"), llama("llama");
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const Model& model = !text.empty() && text[0] == 'b' ? bert : gpt2;
+  const char first = text.empty() ? '\0' : text[0];
+  const Model& model = first == 'b' ? bert : first == 'l' ? llama : gpt2;
   model.restore();
   for (std::size_t begin = 1, end; begin < text.size(); begin = end + 1) {
     end = std::min(text.find('\n', begin), text.size());

@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh: builds the fuzz tests and runs them for 26 seconds in all. Exit code 77 means skipped.
+# run.sh: builds the fuzz tests and runs them for 32 seconds in all. Exit code 77 means skipped.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
@@ -44,4 +44,6 @@ fuzz golden 3 512
 fuzz loss_csv 3 256
 fuzz einsum 2 32
 fuzz tokenizers 3 384
+fuzz tokenizer_json 3 1024
 fuzz import_folder 3 256
+fuzz llama2_c 3 256
