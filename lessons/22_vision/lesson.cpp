@@ -54,6 +54,35 @@ struct VisionTransformer {
   nn::Linear head;
 };
 
+const std::string lesson = "22_vision";
+
+void an_image_as_tokens(const LabelledImages& four) {
+  section("An image as tokens");
+  draw_patches(lesson, xt::view(four.images, 0, 0));
+  Generator g(0);
+  Parameters parameters;
+  const VisionTransformer model({parameters, g}, true);
+  const Tensor images(four.images);
+  say({{"embeddings", str(model.patches(images).shape())},
+       {"x", str(model.embedded(images).shape())}});
+}
+
+void without_positions(const LabelledImages& four) {
+  section("Without positions");
+  Generator g(5);
+  Parameters parameters, others;
+  const VisionTransformer model({parameters, g}, false), other({others, g}, true);
+  const Tensor images(four.images);
+  const Indices drawn = g.randperm(N);
+  const Tensor shuffled(in_order(four.images, {drawn.begin(), drawn.end()}));
+  check("no positions: the logits after a shuffle of the patches", model(images), model(shuffled));
+  check("no positions: all four shapes have the same logits", model(images),
+        expand(slice(model(images), 0, 0, 1), {4, 4}));
+  const double change = largest_difference(other(images), other(shuffled));
+  claim("with positions a shuffle changes the logits", change > 0.001, decimal(change, 4));
+  say();
+}
+
 struct Setting {
   std::string name;
   double rate;  // the learning rate
@@ -89,58 +118,9 @@ std::vector<Network> train_seeds(const Setting& setting, std::size_t first_colum
     return network;
   })[0];
 }
-// The attention weights of each layer, the mean over the heads: num_layers times (B, N + 1, N + 1).
-std::vector<Tensor> layer_weights(const VisionTransformer& model, const Tensor& images) {
-  std::vector<Tensor> layers;
-  Tensor x = model.embedded(images);
-  for (const nn::Block& block : model.blocks) {
-    const Tensor normed = block.norm1(x);
-    layers.push_back(mean(block.attention.weights(normed, normed), {1}));
-    x = block(x);
-  }
-  return layers;
-}
-
-// Attention rollout: the row of [CLS] of ((A_1 + I) / 2) ((A_0 + I) / 2): (B, N + 1).
-Tensor rollout(const VisionTransformer& model, const Tensor& images) {
-  const Array identity = xt::eye<Real>(N + 1);
-  Tensor product(identity);
-  for (const Tensor& A : layer_weights(model, images))
-    product = matmul((A + identity) / 2, product);
-  return select(product, 1, 0);
-}
 
 const std::vector<Setting> settings = {
     {"MLP on pixels", 0.02, few}, {"convolution", 0.01, few}, {"transformer", 0.0025, seeds}};
-
-const std::string lesson = "22_vision";
-
-void an_image_as_tokens(const LabelledImages& four) {
-  section("An image as tokens");
-  draw_patches(lesson, xt::view(four.images, 0, 0));
-  Generator g(0);
-  Parameters parameters;
-  const VisionTransformer model({parameters, g}, true);
-  const Tensor images(four.images);
-  say({{"embeddings", str(model.patches(images).shape())},
-       {"x", str(model.embedded(images).shape())}});
-}
-
-void without_positions(const LabelledImages& four) {
-  section("Without positions");
-  Generator g(5);
-  Parameters parameters, others;
-  const VisionTransformer model({parameters, g}, false), other({others, g}, true);
-  const Tensor images(four.images);
-  const Indices drawn = g.randperm(N);
-  const Tensor shuffled(in_order(four.images, {drawn.begin(), drawn.end()}));
-  check("no positions: the logits after a shuffle of the patches", model(images), model(shuffled));
-  check("no positions: all four shapes have the same logits", model(images),
-        expand(slice(model(images), 0, 0, 1), {4, 4}));
-  const double change = largest_difference(other(images), other(shuffled));
-  claim("with positions a shuffle changes the logits", change > 0.001, decimal(change, 4));
-  say();
-}
 
 // Trains without shapes in column 0. Prints the accuracy on shapes that begin in the other columns
 // and in column 0, and returns the networks.
@@ -187,6 +167,27 @@ void who_needs_attention(const Guess& guess) {
           pad_right(mean_and_error(right), 14) + mean_and_error(mirrored));
   }
   say();
+}
+
+// The attention weights of each layer, the mean over the heads: num_layers times (B, N + 1, N + 1).
+std::vector<Tensor> layer_weights(const VisionTransformer& model, const Tensor& images) {
+  std::vector<Tensor> layers;
+  Tensor x = model.embedded(images);
+  for (const nn::Block& block : model.blocks) {
+    const Tensor normed = block.norm1(x);
+    layers.push_back(mean(block.attention.weights(normed, normed), {1}));
+    x = block(x);
+  }
+  return layers;
+}
+
+// Attention rollout: the row of [CLS] of ((A_1 + I) / 2) ((A_0 + I) / 2): (B, N + 1).
+Tensor rollout(const VisionTransformer& model, const Tensor& images) {
+  const Array identity = xt::eye<Real>(N + 1);
+  Tensor product(identity);
+  for (const Tensor& A : layer_weights(model, images))
+    product = matmul((A + identity) / 2, product);
+  return select(product, 1, 0);
 }
 
 // The weights of [CLS] on the patches, without its own: of layer 0, layer 1 and rollout, (B, N)
