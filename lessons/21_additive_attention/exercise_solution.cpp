@@ -15,9 +15,8 @@
 //
 // The judge computes the same with autograd. As handed out, the scores are taken from the decoder's
 // state alone, so all weights are equal, and only one of the two paths has a gradient. (Scores that
-// use no encoder state are called LOCATION-BASED: Luong et al. 2015, equation 8. A much-read
-// PyTorch tutorial used such scores for years. The model trains, its loss falls, and it cannot
-// search.)
+// use no encoder state are called LOCATION-BASED: Luong et al. 2015, equation 8. A model with them
+// trains, its loss falls, and it cannot search.)
 
 #include <algorithm>
 #include <cmath>

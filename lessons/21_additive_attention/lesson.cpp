@@ -2,18 +2,24 @@
 //
 // Worth a breakpoint: Translator::scores. Continue with `finish`.
 
-#include "dates.hpp"
 #include "gru.hpp"
 #include "guess.hpp"
-#include "measures.hpp"
-#include "models_in_threads.hpp"
+#include "training.hpp"
 
 using namespace heed;
 
-constexpr std::size_t C = 48;  // the width of all states
+const std::string lesson = "21_additive_attention";
 
-// With `none` the context vector is the same for all output characters: the last states.
-enum class Score { none, additive, dot, scaled_dot };
+void the_lines() {
+  section("Dates and times");
+  Generator g(3);
+  for (const bool with_time : {false, true}) {
+    const DateBatch batch = new_batch(g, 3, with_time, training_length(with_time), false);
+    for (std::size_t b = 0; b < 3; ++b)
+      quote(pad_right("'" + batch.lines[b] + "'", 36) + batch.target_texts[b]);
+  }
+  say();
+}
 
 // Translates lines into ISO forms, character by character.
 struct Translator {
@@ -69,19 +75,8 @@ struct Translator {
   nn::Linear output;
 };
 
-const std::int64_t steps = in_brief(400, 150);
-const std::size_t seeds = std::size_t(in_brief(5, 1)), few = std::size_t(in_brief(3, 1));
-
-// How a model is trained.
-struct Setting {
-  std::string name;
-  Score score;
-  double rate;  // the learning rate
-  std::int64_t steps = ::steps;
-  double scale_of_U = 1;  // multiplies the initial U
-};
-
-Tensor loss_of(const Translator& model, const DateBatch& batch) {  // with teacher forcing
+// With teacher forcing.
+Tensor loss_of(const Translator& model, const DateBatch& batch) {
   const std::size_t N = batch.targets.shape(1);
   return cross_entropy(model.decode(batch.inputs, N, &batch.targets).logits, batch.targets);
 }
@@ -90,6 +85,8 @@ struct Trained {
   Translator model;
   std::vector<Sharpness> sharpness;  // after 0, 50 and all steps
 };
+
+using Models = std::vector<Trained>;  // one for each seed
 
 Trained train(const Setting& setting, std::uint64_t seed) {
   Generator weights(seed), data(seed + 1000);  // the same data for all settings
@@ -109,60 +106,25 @@ Trained train(const Setting& setting, std::uint64_t seed) {
     loss.backward();
     optim::clip_grad_norm(parameters, 1);
     optimizer.set_lr(schedule.at(step));
+    Tensor U = result.model.U.weight;
+    const Array before = U.value();
     optimizer.step();
+    if (setting.rate_of_U != 1)
+      U.mutable_value() = before + Real(setting.rate_of_U) * (U.value() - before);
   }
   return result;
 }
 
 // A model for each seed, for each setting.
-std::vector<std::vector<Trained>> train_all(const std::vector<Setting>& settings, std::size_t n,
-                                            std::uint64_t first_seed = 1) {
-  const std::vector<std::size_t> each(settings.size(), n);
+std::vector<Models> train_all(const std::vector<Setting>& some, std::size_t n,
+                              std::uint64_t first_seed = 1) {
   return models_in_threads<Trained>(
-      each, [&](std::size_t i, std::uint64_t s) { return train(settings[i], first_seed + s); });
+      std::vector<std::size_t>(some.size(), n),
+      [&](std::size_t i, std::uint64_t s) { return train(some[i], first_seed + s); });
 }
-
-const std::vector<Setting> settings = {
-    {"fixed context vector", Score::none, 0.02},
-    {"fixed, 1,600 steps", Score::none, 0.01, 4 * steps},
-    {"additive", Score::additive, 0.02},
-    {"dot product", Score::dot, 0.005},
-    {"dot product / sqrt(C)", Score::scaled_dot, 0.02},
-    {"dot product, small U", Score::dot, 0.005, steps, 1 / std::sqrt(double(C))}};
-
-// The losses of some settings with several learning rates, on other lines and seeds.
-std::vector<TuningRow> losses_of(const std::vector<Setting>& some,
-                                 const std::vector<double>& rates) {
-  const DateBatch lines = test_lines(true, 0, /*seed=*/2027);
-  return losses_of_rates(
-      some, rates, [&](const std::vector<Setting>& changed) { return train_all(changed, 2, 11); },
-      [&](const Trained& trained) {
-        const NoGrad no_grad;
-        return loss_of(trained.model, lines).item();
-      });
-}
-
-std::vector<TuningRow> sweep() {
-  std::vector<TuningRow> rows =
-      losses_of({settings[0], settings[1], settings[2], settings[4]}, {0.005, 0.01, 0.02, 0.04});
-  for (const TuningRow& row :
-       losses_of({settings[3], settings[5]}, {0.00125, 0.0025, 0.005, 0.01, 0.02}))
-    rows.push_back(row);
-  return rows;
-}
-
-const std::string lesson = "21_additive_attention";
-using Models = std::vector<Trained>;  // one for each seed
 
 void one_vector(const Models& fixed) {
   section("One vector for a whole line");
-  Generator g(3);
-  for (const bool with_time : {false, true}) {
-    const DateBatch batch = new_batch(g, 3, with_time, training_length(with_time), false);
-    for (std::size_t b = 0; b < 3; ++b)
-      quote(pad_right("'" + batch.lines[b] + "'", 36) + batch.target_texts[b]);
-  }
-  say();
   quote("fixed context vector, steps   date            date and time");
   quote(row_of(grouped(double(steps)), fixed));
   say();
@@ -203,26 +165,30 @@ void more_steps(const Models& additive, const Guess& guess) {
   say();
 }
 
-void what_the_scale_does(const Models& additive) {
+void what_the_scale_does() {
   section("What does sqrt(C) do?");
-  const std::vector<Models> dots = train_all({settings[3], settings[4]}, seeds);
+  const std::vector<Setting> some(settings.begin() + 3, settings.end());
+  const std::vector<Models> models = train_all(some, seeds);
+  std::vector<std::vector<double>> right;
   quote("                        largest weight, deviation of scores, after");
   quote("                        0 steps       50 steps      400 steps     date and time");
-  const std::vector<Models> all = {additive, dots[0], dots[1]};
-  for (std::size_t i = 0; i < 3; ++i)
-    quote(pad_right(settings[i + 2].name, 24) + sharpness_cells(all[i]) +
-          mean_and_error(accuracies(all[i], test_lines(true))));
-  quote("with the factor minus without, seed by seed: " +
-        mean_and_error(differences(accuracies(dots[1], test_lines(true)),
-                                   accuracies(dots[0], test_lines(true)))));
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    right.push_back(accuracies(models[i], test_lines(true)));
+    quote(pad_right(some[i].name, 24) + sharpness_cells(models[i]) + mean_and_error(right[i]));
+  }
+  Names gains;
+  for (std::size_t i = 1; i < some.size(); ++i)
+    gains.push_back(mean_and_error(differences(right[i], right[0])));
+  quote("gain over the dot product, seed by seed: small U " + gains[0] + ", slow U " + gains[1]);
   guard("after 50 steps, each seed: the scores without the factor deviate more",
-        smallest(deviations(dots[0], 1)) > largest(deviations(dots[1], 1)), "one deviates less");
-  say();
+        smallest(deviations(models[0], 1)) > largest(deviations(models[3], 1)),
+        "one deviates less");
+  say({{"small", gains[0]}, {"slow", gains[1]}});
 }
 
 void where_it_looks(const Models& additive) {
   section("Where does it look?");
-  const std::string line = "at 17:45 on 3rd of october 1999 we left";
+  const std::string line = "met 17:45 on 3rd of october 1999";
   const Decoded decoded = additive[0].model.decode(tokens_of({line}), 16);
   picture_trained(
       lesson, "alignment", select(decoded.weights, 0, 0).value(),
@@ -233,14 +199,16 @@ void where_it_looks(const Models& additive) {
 
 int main() {
   set_num_threads(1);  // each model has a thread of its own
-  if (tuning()) return write_tuning("loss on the tuning lines, seeds 11 and 12", sweep());
+  if (tuning())
+    return write_tuning("loss on the tuning lines, seeds 11 and 12", sweep(train_all, loss_of));
   opening();
   const Guess guess("the accuracy of the fixed vector after 1,600 steps, date and time");
+  the_lines();
   one_vector(train_all({settings[0]}, few)[0]);
   const Models additive = train_all({settings[2]}, few)[0];
   a_vector_for_each_character(additive);
   more_steps(additive, guess);
-  what_the_scale_does(additive);
+  what_the_scale_does();
   where_it_looks(additive);
   appendix("A gated recurrent unit");
   if (appendix("How the learning rates were chosen")) {

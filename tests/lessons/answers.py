@@ -210,7 +210,7 @@ QUESTIONS = [
          "scores(s, keys)",
          "slice(W(s), -1, 0, std::int64_t(keys.size(1)))")
     ], fails=True),
-    Question("21.3", [("lesson.cpp", "Score::dot, 0.005},", "Score::dot, 0.0007},")], fails=None),
+    Question("21.3", [("training.hpp", "Score::dot, 0.005},", "Score::dot, 0.0007},")], fails=None),
     Question("22.1", [
         ("lesson.cpp",
          "normal(shape, 0, 0.5)",
