@@ -247,6 +247,11 @@ TEST_CASE("debug builds with the debug preset and starts gdb at main with heed's
   CHECK(machine.heed({"debug", "exercise", "mean"}).out == started("lessons/exercise_01"));
   CHECK(machine.heed({"debug", "train", "a b", "--steps"}).out ==
         started("commands/train") + "a b|--steps|");
+  fs::create_directories(machine.root / "run/record");
+  std::string replay = started("commands/replay");
+  replay.replace(replay.find("main|"), 5, "heed::app::compute_last_step|");
+  CHECK(machine.heed({"debug", "run", "--to", "3"}).out == replay + "run|--to|3|--near|");
+  CHECK(has(machine.log(), "--target heed_replay_program heed_first_program heed_blame_program\n"));
   CHECK(machine.heed({"debug", "--build", "2"}).out == build + "lessons/02_second_sight\n");
   CHECK(has(machine.heed({"debug"}).err, "heed: error: debug needs an argument: ./heed debug 6"));
   CHECK(machine.heed({"debug", "--fast", "2"}).err ==

@@ -14,7 +14,7 @@ if folder not in sys.path:
 sys.dont_write_bytecode = True  # no __pycache__ in the source tree
 
 from heed_debug import (checking, commands, entering, graph, lldb_target, nonfinite, numbers, outputs,  # noqa: E402
-                        reports, running, values, watching)
+                        reports, rerunning, running, values, watching)
 from heed_debug.target import DebuggerError  # noqa: E402
 
 # ---- summaries and children
@@ -110,7 +110,8 @@ def run_command(debugger, name, argument):
         raise DebuggerError(commands.no_command(name))
     function, lines = commands.find(name, argument), []
     lldb_target.select_process(debugger.GetSelectedTarget().GetProcess())
-    lldb_target.check_running()
+    if commands.COMMANDS[name].kind != "starting" or not lldb_target.process.IsValid():
+        lldb_target.check_running()
     try:
         for line in function(argument):
             lines.append(line)

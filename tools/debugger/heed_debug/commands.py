@@ -6,7 +6,7 @@ from heed_debug.target import DebuggerError
 
 Command = collections.namedtuple("Command", "function usage summary kind completes")
 COMMANDS = {}
-ORDER = "graph weights step out in check grad show why nan watch mark back save".split()  # of the summaries
+ORDER = "graph weights step out in check grad show why nan watch mark back save goto back-step rewind first blame".split()  # of the summaries
 
 
 def command(usage, summary="", kind="data", completes="symbol"):

@@ -4,6 +4,9 @@
   at_function(name, should_stop), at_entry(name, should_stop), at_address(address, should_stop)
                                breakpoints for run_to; accumulate_arguments and finish_arguments need at_entry
   run_to(*breakpoints)         continues; whether the program stopped at one of them
+  run_again(breakpoint)        the same from the program's start
+  arguments(), set_arguments(text)   the program's command line after its name, as a shell reads it
+  without_breakpoints()        a context in which the user's breakpoints are disabled
   report_end(wanted)           raises DebuggerError, unless run_to has said why it returned False
   accumulate_arguments()       the node's address, the number of its input, and a function that reads the part
   finish_arguments()           the value, the operation, the source line and the Links of the inputs

@@ -4,6 +4,8 @@
 PROVENANCE, the command that makes the engine record contributions, and these functions:
   check_running()              raises DebuggerError when no heed program is stopped
   is_stopped()                 whether the program has not ended
+  program_path()               the program's file
+  global_address(name)         the address of a variable such as heed::num_searches
   newest_frame(), newer(frame), older(frame)   frames; None where there is none
   frames()                     the selected thread's frames, innermost first
   place(frame)                 the address at which it goes on, and its stack pointer

@@ -2,11 +2,12 @@
 
 import gdb
 
-from heed_debug import (attention, checking, entering, marking, nonfinite, outputs, reports, running,  # noqa: F401
-                        watching)
+from heed_debug import (attention, checking, entering, marking, nonfinite, outputs, reports, rerunning,  # noqa: F401
+                        running, watching)
 from heed_debug import commands, gdb_control
 
-KINDS = {"data": gdb.COMMAND_DATA, "running": gdb.COMMAND_RUNNING, "stack": gdb.COMMAND_STACK}
+KINDS = {"data": gdb.COMMAND_DATA, "running": gdb.COMMAND_RUNNING, "starting": gdb.COMMAND_RUNNING,
+         "stack": gdb.COMMAND_STACK}
 COMPLETERS = {"symbol": gdb.COMPLETE_SYMBOL, "none": gdb.COMPLETE_NONE, "file": gdb.COMPLETE_FILENAME}
 
 WELCOME = """Stopped. Some commands:

@@ -1,6 +1,7 @@
 """gdb_control.py: runs the program with gdb. debugger.py describes the functions."""
 
 import contextlib
+import re
 
 import gdb
 
@@ -66,11 +67,11 @@ def execute(command):
 when_process_changed = []
 
 
-def run_to(*breakpoints):
+def run_to(*breakpoints, command="continue"):
     """If another event stopped the program, prints gdb's message about it."""
-    process = gdb.selected_thread().ptid[0]
+    process = command == "continue" and gdb.selected_thread().ptid[0]
     try:
-        output = execute("continue")
+        output = execute(command)
     finally:
         hit = any(breakpoint.hit for breakpoint in breakpoints)
         errors = [breakpoint.error for breakpoint in breakpoints if breakpoint.error]
@@ -82,10 +83,36 @@ def run_to(*breakpoints):
         raise DebuggerError("heed: a value could not be read while the program ran: %s" % errors[0])
     if gdb.selected_thread() is None:
         return False
-    if gdb.selected_thread().ptid[0] != process and any([f() for f in when_process_changed]):
+    if process and gdb.selected_thread().ptid[0] != process and any([f() for f in when_process_changed]):
         raise DebuggerError("heed: the program ended; this is the marked place again")
     print(output.strip())
     return False
+
+
+def arguments():
+    # gdb.parameter("args") is empty in gdb 13
+    return re.search(r'"(.*)"', gdb.execute("show args", to_string=True), re.DOTALL).group(1)
+
+
+def set_arguments(text):
+    gdb.execute("set args " + text)
+
+
+def run_again(breakpoint):
+    return run_to(breakpoint, command="run")
+
+
+@contextlib.contextmanager
+def without_breakpoints():
+    enabled = [breakpoint for breakpoint in gdb.breakpoints() if breakpoint.enabled]
+    for breakpoint in enabled:
+        breakpoint.enabled = False
+    try:
+        yield
+    finally:
+        for breakpoint in enabled:
+            if breakpoint.is_valid():
+                breakpoint.enabled = True
 
 
 def report_end(wanted):
@@ -214,17 +241,11 @@ def reason(error):
 
 
 def call_check(node):
-    enabled = [b for b in gdb.breakpoints() if b.enabled]
-    for breakpoint in enabled:
-        breakpoint.enabled = False
     try:
-        with gdb_target.selection_restored():
+        with without_breakpoints(), gdb_target.selection_restored():
             return int(gdb.parse_and_eval("(const char*) %s((const %s*) 0x%x)" % (
                 target.find_function("heed::check_text"), target.type("heed::Node"), node.address)))
     except gdb.error as error:
         text = reason(error)
         none = any(part in text for part in ("cannot be called", "without a process", "No symbol"))
         raise DebuggerError(CHECK_CALLS if none else "heed: " + text)
-    finally:
-        for breakpoint in enabled:
-            breakpoint.enabled = True

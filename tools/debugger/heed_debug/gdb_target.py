@@ -10,7 +10,7 @@ import gdb
 
 from heed_debug import graph
 from heed_debug.gdb_types import GdbTarget, without_g
-from heed_debug.target import DebuggerError, plain, without_arguments
+from heed_debug.target import DebuggerError, full_names, plain, without_arguments
 
 ERRORS = DebuggerError, gdb.error
 PROVENANCE = "`set environment HEED_TRACE provenance`"
@@ -29,6 +29,17 @@ def check_running():
     target.type("heed::Node")  # raises DebuggerError when this is not a heed program
     if not is_stopped():
         raise DebuggerError(NOT_RUNNING)
+
+
+def program_path():
+    return gdb.current_progspace().filename
+
+
+def global_address(name):
+    for full_name in full_names(name):
+        with contextlib.suppress(gdb.error):
+            return int(gdb.parse_and_eval("(unsigned long) &" + full_name))
+    raise DebuggerError("heed: this program has no " + name)
 
 
 # ---- values

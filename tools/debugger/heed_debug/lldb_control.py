@@ -1,6 +1,7 @@
 """lldb_control.py: runs the program with LLDB. debugger.py describes the functions."""
 
 import contextlib
+import shlex
 
 import lldb
 
@@ -72,24 +73,29 @@ def synchronous():
         debugger.SetAsync(was_async)
 
 
-def run_to(*breakpoints):
+def run_to(*breakpoints, start=None):
     """Raises DebuggerError when something else stops the program."""
     try:
         with synchronous():
-            while not stopped_at(breakpoints):
+            while not stopped_at(breakpoints, start or continue_):
                 if not lldb_target.is_stopped():
                     return False
+                start = None
         return True
     finally:
         for breakpoint in breakpoints:
             lldb_target.target.program.BreakpointDelete(breakpoint.id)
 
 
-def stopped_at(breakpoints):
-    """Continues once, and returns whether the program must stop here."""
-    process = lldb_target.process
-    if process.Continue().Fail():
+def continue_():
+    if lldb_target.process.Continue().Fail():
         raise DebuggerError(CANNOT_CONTINUE)
+
+
+def stopped_at(breakpoints, go_on):
+    """Continues once, and returns whether the program must stop here."""
+    go_on()
+    process = lldb_target.process
     for thread in process if lldb_target.is_stopped() else []:
         hits = ([thread.GetStopReasonDataAtIndex(i) for i in range(0, thread.GetStopReasonDataCount(), 2)]
                 if thread.GetStopReason() == lldb.eStopReasonBreakpoint else [])
@@ -104,6 +110,48 @@ def stopped_at(breakpoints):
             raise DebuggerError("heed: the program stopped for another reason: %s; `heed back` shows where"
                                 % thread.GetStopDescription(200))
     return False
+
+
+def launch_info():
+    return lldb_target.target.program.GetLaunchInfo()
+
+
+def arguments():
+    info = launch_info()
+    return " ".join(shlex.quote(info.GetArgumentAtIndex(i)) for i in range(info.GetNumArguments()))
+
+
+def set_arguments(text):
+    info = launch_info()
+    info.SetArguments(shlex.split(text), False)
+    lldb_target.target.program.SetLaunchInfo(info)
+
+
+def launch():
+    if lldb_target.process.IsValid():
+        lldb_target.process.Kill()
+    program, error = lldb_target.target.program, lldb.SBError()
+    process = program.Launch(launch_info(), error)
+    if error.Fail():
+        raise DebuggerError("heed: the program cannot be started: %s" % error)
+    lldb_target.select_process(process)
+
+
+def run_again(breakpoint):
+    return run_to(breakpoint, start=launch)
+
+
+@contextlib.contextmanager
+def without_breakpoints():
+    program = lldb_target.target.program
+    enabled = [breakpoint for breakpoint in program.breakpoint_iter() if breakpoint.IsEnabled()]
+    for breakpoint in enabled:
+        breakpoint.SetEnabled(False)
+    try:
+        yield
+    finally:
+        for breakpoint in enabled:
+            breakpoint.SetEnabled(True)
 
 
 def report_end(_):

@@ -3,7 +3,7 @@ and debugger.py describe the functions."""
 
 import lldb
 
-from heed_debug.target import DebuggerError, Target, plain, without_arguments
+from heed_debug.target import DebuggerError, Target, full_names, plain, without_arguments
 
 ERRORS = (DebuggerError,)
 PROVENANCE = "`settings set target.env-vars HEED_TRACE=provenance`"
@@ -111,6 +111,18 @@ def check_running():
     if not process.IsValid() or not is_stopped():
         raise DebuggerError(NOT_RUNNING)
     target.type("heed::Node")
+
+
+def program_path():
+    return target.program.GetExecutable().fullpath
+
+
+def global_address(name):
+    for full_name in full_names(name):
+        found = target.program.FindFirstGlobalVariable(full_name)
+        if found.IsValid():
+            return found.GetNonSyntheticValue().GetLoadAddress()
+    raise DebuggerError("heed: this program has no " + name)
 
 
 # ---- values
