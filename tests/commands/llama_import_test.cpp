@@ -112,6 +112,7 @@ TEST_CASE("each key of a Llama's config.json is checked", "[commands][import][ll
       {"query_pre_attn_scalar", "256", "'query_pre_attn_scalar' is 256" + only_none},
       {"partial_rotary_factor", "0.5", "'partial_rotary_factor' is 0.5; heed supports only 1"},
       {"rope_interleaved", "true", "'rope_interleaved' is true" + only_false},
+      {"use_mrope", "true", "'use_mrope' is true" + only_false},
       {"qk_layernorm", "true", "'qk_layernorm' is true" + only_false},
       {"embedding_multiplier", "12.0", "'embedding_multiplier' is 12.0" + only_none},
       {"logits_scaling", "8.0", "'logits_scaling' is 8.0" + only_none},

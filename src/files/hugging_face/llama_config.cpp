@@ -24,8 +24,9 @@ constexpr const char* unsupported_keys[] = {"attention_chunk_size",
 
 void require_supported(const ConfigKeys& config) {
   for (const char* key : unsupported_keys) config.require_none(key);
-  for (const char* key : {"use_sliding_window", "use_qk_norm", "qk_norm", "qk_layernorm",
-                          "rope_interleaved", "add_cross_attention", "is_encoder_decoder"})
+  for (const char* key :
+       {"use_sliding_window", "use_qk_norm", "qk_norm", "qk_layernorm", "rope_interleaved",
+        "use_mrope", "add_cross_attention", "is_encoder_decoder"})
     config.require(key, false);
   config.require("hidden_act", "silu");
   config.require("partial_rotary_factor", 1);
