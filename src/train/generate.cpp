@@ -10,6 +10,7 @@
 
 #include "array/reduce.hpp"
 #include "heed/base/error.hpp"
+#include "heed/ops/shape.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
@@ -57,14 +58,18 @@ class WindowedDecoder {
   }
 
   // Runs the model once, on the tokens that are not cached and whose index is below `end`. Returns
-  // the logits (B, V) of the last tokens.
+  // the logits (B, V) of the last tokens. Those of the T - 1 tokens before would take T V numbers.
   Array forward(const std::vector<Tokens>& texts, std::size_t end) {
     const std::size_t begin = begin_ + cache_.size(), T = end - begin;
     Indices tokens = Indices::from_shape({batch_, T});
     for (std::size_t b = 0; b < batch_; ++b)
       std::copy_n(texts[b].data() + begin, T, tokens.data() + b * T);
-    const Tensor logits = model_(tokens, cache_);  // (B, T, V)
-    return xt::view(logits.value(), xt::all(), T - 1);
+    if (T == 1 || !model_.config.causal)  // the model rejects what is not causal
+      return select(model_(tokens, cache_), 1, 0).value();
+    Tensor x = model_.embed(tokens, cache_.size());  // (B, T, C)
+    for (std::size_t i = 0; i < cache_.blocks.size(); ++i)
+      x = model_.blocks[i](x, cache_.blocks[i]);
+    return select(model_.logits(slice(x, 1, -1)), 1, 0).value();
   }
 
   const nn::Gpt& model_;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "catch.hpp"
+#include "heed/array/array.hpp"
 #include "heed/ops/reduce.hpp"
 #include "heed/ops/shape.hpp"
 #include "small_model.hpp"
@@ -156,6 +157,15 @@ TEST_CASE("a callback can stop the generation of any number of tokens", "[train]
                                     [&](std::int64_t) { return ++calls < 20; });
     CHECK(written == writer.write({3, 1}, with(20)));
   }
+}
+
+TEST_CASE("a prompt takes the memory of the logits of its last position", "[train][generate]") {
+  const SmallModel model(small_config(5000, {64, 8}));
+  Generator draws(1);
+  const std::size_t before = allocated_bytes();
+  reset_peak_bytes();
+  generate(model.gpt, Tokens(64, 3), with(1, 0), draws);
+  CHECK(peak_allocated_bytes() - before < 64 * 5000 * sizeof(Real) / 4);
 }
 
 TEST_CASE("generation records no graph and leaves no nodes", "[train][generate]") {
