@@ -130,10 +130,15 @@ Tensor unsqueeze(In x, int axis) {
 }
 
 Tensor expand(In x, const SizeList& sizes) {
-  for (const std::int64_t size : sizes)
-    if (size < 0)
-      throw_error("expand: size ", size, " for ", describe(x, "x"), " must be 0 or more");
-  const Shape shape(sizes.begin(), sizes.end());
+  Shape shape(sizes.begin(), sizes.end());
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::size_t axis = i + x.dim() - sizes.size();  // of x; too large if the axis is new
+    if (sizes[i] == -1 && axis < x.dim())
+      shape[i] = x.shape()[axis];
+    else if (sizes[i] < 0)
+      throw_error("expand: size ", sizes[i], " for ", describe(x, "x"), " must be 0 or more",
+                  sizes[i] == -1 ? "; -1 keeps the size of an axis that x has" : "");
+  }
   if (!broadcasts_to(x.shape(), shape))
     throw_error("expand: ", describe(x, "x"), " does not broadcast to ", str(shape),
                 ": only axes of size 1 can be expanded");
@@ -200,6 +205,8 @@ Tensor select(In x, int axis, std::int64_t index) {
   view.strides.erase(view.strides.begin() + static_cast<std::ptrdiff_t>(at));
   return record(Slice{view}, x);
 }
+
+const Tensor Tensor::operator[](IndexIn i) const { return select(In(*this, i.call), 0, i.value); }
 
 // ---- concat, stack, split
 

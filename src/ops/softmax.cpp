@@ -1,4 +1,4 @@
-// softmax.cpp: softmax, log_softmax and logsumexp over one axis.
+// softmax.cpp: softmax and log_softmax over one axis, logsumexp over several.
 
 #include "heed/ops/softmax.hpp"
 
@@ -59,35 +59,35 @@ struct LogSoftmax {
   std::size_t axis;
 };
 
-// y = ln sum_j exp(x_j), where the reduced axis gets size 1
+// y = ln sum_j exp(x_j), where the reduced axes get size 1
 struct LogSumExp {
   static constexpr std::string_view name = "LogSumExp";
   Array forward(const Array& x) const {
     const Array largest =
-        x.size() == 0 ? zeros(reduced_shape(x.shape(), {axis}, true)) : max_over(x, {axis}, true);
+        x.size() == 0 ? zeros(reduced_shape(x.shape(), axes, true)) : max_over(x, axes, true);
     const Array max =  // 0 if the maximum is infinite, because inf - inf is NaN
         map([](auto m) { return xsimd::select(xsimd::abs(m) < Pack(infinity), m, Pack(0)); },
             largest);
     const Array e =
         map_broadcast([](Real v, Real m) { return std::exp(v - m); }, x, max, x.shape());
-    return map([](auto s, auto m) { return xsimd::log(s) + m; }, sum_over(e, {axis}, true), max);
+    return map([](auto s, auto m) { return xsimd::log(s) + m; }, sum_over(e, axes, true), max);
   }
   Array backward(const Array& dy, const Array& y, const Array& x) const {
     const Array p = map_broadcast(  // softmax(x); 0 in a fully masked row
         [](Real v, Real l) { return l == -infinity ? Real{0} : std::exp(v - l); }, x, y, x.shape());
     return map_broadcast([](Real s, Real d) { return s * d; }, p, dy, x.shape());
   }  // dx_i = dy exp(x_i - y)
-  std::size_t axis;
+  Axes axes;
 };
 
 Tensor softmax(In x, int axis) { return record(Softmax{checked_axis("softmax", x, axis)}, x); }
 Tensor log_softmax(In x, int axis) {
   return record(LogSoftmax{checked_axis("log_softmax", x, axis)}, x);
 }
-Tensor logsumexp(In x, int axis, Bool keepdim) {
-  const std::size_t checked = checked_axis("logsumexp", x, axis);
-  const Tensor y = record(LogSumExp{checked}, x);  // the reduced axis of y has size 1
-  return keepdim || x.dim() == 0 ? y : squeeze(y, axis);
+Tensor logsumexp(In x, const AxisList& axes, Bool keepdim) {
+  const Axes checked = checked_axes("logsumexp", x, axes);
+  const Tensor y = record(LogSumExp{checked}, x);  // the reduced axes of y have size 1
+  return keepdim || x.dim() == 0 ? y : reshape(y, reduced_shape(x.shape(), checked, false));
 }
 
 }  // namespace HEED_NAMESPACE

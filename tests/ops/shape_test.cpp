@@ -94,6 +94,12 @@ TEST_CASE("expand repeats x, and its gradient is summed over the repetitions", "
   CHECK((expand(Tensor(column), {2, 3}).value() == array_of({2, 3}, {1, 1, 1, 2, 2, 2})));
   CHECK((expand(Tensor(scalar(7)), {2}).value() == array_of({2}, {7, 7})));
   CHECK(str(expand(Tensor(column), {4, 2, 0}).shape()) == "(4, 2, 0)");
+  CHECK((expand(Tensor(column), {-1, 3}).value() == array_of({2, 3}, {1, 1, 1, 2, 2, 2})));
+  CHECK(str(expand(Tensor(column), {5, -1, -1}).shape()) == "(5, 2, 1)");
+  CHECK(message_of([&] {
+          expand(six(), {-1, 2, 3});
+        }) ==
+        "expand: size -1 for x (2, 3) must be 0 or more; -1 keeps the size of an axis that x has");
   CHECK((counting_gradient(
              [](X x) {
                return expand(x[0], {2, 2, 3});

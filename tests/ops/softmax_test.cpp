@@ -62,6 +62,12 @@ TEST_CASE("scores of a thousand do not overflow", "[ops][softmax]") {
   CHECK((logsumexp(x, 0).value() == scalar(1000)));
 }
 
+TEST_CASE("logsumexp over several axes, or over all", "[ops][softmax]") {
+  const Tensor x(zeros({2, 3, 4}));
+  CHECK(difference(logsumexp(x, {0, -1}), filled({3}, Real(std::log(8.0)))) == "");
+  CHECK(difference(logsumexp(x, {}, true), filled({1, 1, 1}, Real(std::log(24.0)))) == "");
+}
+
 TEST_CASE("softmax, log_softmax and logsumexp equal elementary operations", "[ops][softmax]") {
   for (const Shape& shape : {Shape{7}, Shape{3, 20}, Shape{2, 3, 5}, Shape{4, 1, 3}, Shape{2, 0}}) {
     const std::vector<Array> x{random_array(shape, 1, -3, 3)};

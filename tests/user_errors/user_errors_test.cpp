@@ -166,9 +166,9 @@ const std::vector<Mistake>& operations_mistakes() {
        },
        "expand: x (2, 3) does not broadcast to (2, 6): only axes of size 1 can be expanded"},
       {[] {
-         expand(x, {-1, 3});
+         expand(x, {-1, 2, 3});
        },
-       "expand: size -1 for x (2, 3) must be 0 or more"},
+       "expand: size -1 for x (2, 3) must be 0 or more; -1 keeps the size of an axis that x has"},
       {[] { transpose(x, 0, 2); }, "transpose: axis 2 is out of range for x (2, 3); use -2 to 1"},
       {[] { permute(x, {0}); }, "permute: x (2, 3) has 2 axes, the order names 1"},
       {[] {

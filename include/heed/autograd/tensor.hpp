@@ -82,6 +82,15 @@ void check_shape_is_kept(std::string_view op, const Node& leaf);
 // The number of nodes that currently exist, for tests of memory leaks.
 std::size_t live_nodes();
 
+// An index as x[i] takes it: any integer, with the location of the call (see In).
+struct IndexIn {
+  template <class Integer, class = std::enable_if_t<std::is_integral_v<Integer>>>
+  IndexIn(Integer i, SourceLocation location = SourceLocation::current())
+      : value(static_cast<std::int64_t>(i)), call(location) {}
+  std::int64_t value;
+  SourceLocation call;
+};
+
 // A shared handle to a node: copies of a Tensor share its value and gradient. As for a
 // std::shared_ptr, `const` protects the handle, not the value: a function that gets a const Tensor&
 // can change the value, as in PyTorch, and backward notices it (see mutable_value). On an undefined
@@ -109,6 +118,10 @@ class Tensor {
   std::size_t size(int axis, SourceLocation location = SourceLocation::current()) const;
   // The only element of the value. Throws Error if the number of elements is not 1.
   Real item(SourceLocation location = SourceLocation::current()) const;
+
+  // select(x, 0, i) of shape.hpp: a copy of part i along the first axis. Negative indices count
+  // from the end. It is const so that x[i] = y, which could not change x, does not compile.
+  const Tensor operator[](IndexIn i) const;
 
   // The value for writing, as optimizers and loaders need it. The shape must stay the same: the
   // next operation throws Error if it does not, as after w.mutable_value() = 0, which makes it ().
@@ -243,3 +256,24 @@ class NoGrad {
 bool grad_enabled();
 
 }  // namespace HEED_NAMESPACE
+
+// xtensor's operators and where() would treat a Tensor beside an Array as a scalar, and the
+// compiler would prefer them to heed's, which require a conversion to In. They do not accept
+// operands for which xfunction_type has no member `type`: here, all lists of operands with a
+// Tensor.
+namespace xt::detail {
+struct has_tensor {};
+template <class F, class... E>
+struct has_no_tensor {
+  using functor_type = F;
+  using type = select_xfunction_expression_t<xexpression_tag_t<E...>, F, const_xclosure_t<E>...>;
+};
+template <class F, class... E>
+using checked_operands =
+    std::conditional_t<(std::is_base_of_v<HEED_NAMESPACE::Tensor, std::decay_t<E>> || ...),
+                       has_tensor, has_no_tensor<F, E...>>;
+template <class F, class A, class B>
+struct xfunction_type<F, A, B> : checked_operands<F, A, B> {};
+template <class F, class A, class B, class C>
+struct xfunction_type<F, A, B, C> : checked_operands<F, A, B, C> {};
+}  // namespace xt::detail

@@ -47,34 +47,3 @@ Tensor abs(In x);
 Tensor clamp(In x, double low, double high);
 
 }  // namespace HEED_NAMESPACE
-
-// xtensor's operators accept an Array and any other type, which they treat as a scalar. For an
-// Array and a Tensor, the compiler would prefer xtensor's operators to the operators above, which
-// require a conversion to In. The specialisations below have no member `type`, and therefore
-// xtensor's operators accept neither a Tensor nor an In.
-namespace xt::detail {
-template <class F, class E>
-struct xfunction_type<F, HEED_NAMESPACE::Tensor, E> {};
-template <class F, class E>
-struct xfunction_type<F, E, HEED_NAMESPACE::Tensor> {};
-template <class F, class E>
-struct xfunction_type<F, HEED_NAMESPACE::Tensor&, E> {};
-template <class F, class E>
-struct xfunction_type<F, E, HEED_NAMESPACE::Tensor&> {};
-template <class F, class E>
-struct xfunction_type<F, const HEED_NAMESPACE::Tensor&, E> {};
-template <class F, class E>
-struct xfunction_type<F, E, const HEED_NAMESPACE::Tensor&> {};
-template <class F, class E>
-struct xfunction_type<F, HEED_NAMESPACE::In, E> {};
-template <class F, class E>
-struct xfunction_type<F, E, HEED_NAMESPACE::In> {};
-template <class F, class E>
-struct xfunction_type<F, HEED_NAMESPACE::In&, E> {};
-template <class F, class E>
-struct xfunction_type<F, E, HEED_NAMESPACE::In&> {};
-template <class F, class E>
-struct xfunction_type<F, const HEED_NAMESPACE::In&, E> {};
-template <class F, class E>
-struct xfunction_type<F, E, const HEED_NAMESPACE::In&> {};
-}  // namespace xt::detail

@@ -39,20 +39,3 @@ Tensor dropout(In x, double p, Generator& generator);
 Array dropout_mask(const Shape& shape, double p, Generator& generator);
 
 }  // namespace HEED_NAMESPACE
-
-// The compiler would prefer xt::where, a template, to the function above. The specialisations below
-// have no member `type`, and therefore xt::where does not accept a Tensor (see arithmetic.hpp).
-namespace xt::detail {
-template <class F, class C, class B>
-struct xfunction_type<F, C, HEED_NAMESPACE::Tensor, B> {};
-template <class F, class C, class B>
-struct xfunction_type<F, C, HEED_NAMESPACE::Tensor&, B> {};
-template <class F, class C, class B>
-struct xfunction_type<F, C, const HEED_NAMESPACE::Tensor&, B> {};
-template <class F, class C, class B>
-struct xfunction_type<F, C, HEED_NAMESPACE::In, B> {};
-template <class F, class C, class B>
-struct xfunction_type<F, C, HEED_NAMESPACE::In&, B> {};
-template <class F, class C, class B>
-struct xfunction_type<F, C, const HEED_NAMESPACE::In&, B> {};
-}  // namespace xt::detail

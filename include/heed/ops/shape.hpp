@@ -13,7 +13,8 @@ Tensor reshape(In x, const SizeList& shape);
 // squeeze removes an axis of size 1, unsqueeze inserts one.
 Tensor squeeze(In x, int axis);
 Tensor unsqueeze(In x, int axis);
-// x broadcast to `shape`: repeated along axes of size 1 and new leading axes.
+// x broadcast to `shape`: repeated along axes of size 1 and new leading axes. Size -1 keeps the
+// size of an axis of x.
 Tensor expand(In x, const SizeList& shape);
 
 // Swaps two axes.

@@ -1,4 +1,4 @@
-// softmax.hpp: softmax, log_softmax and logsumexp over one axis.
+// softmax.hpp: softmax and log_softmax over one axis, logsumexp over several.
 #pragma once
 
 #include "heed/autograd/tensor.hpp"
@@ -14,7 +14,7 @@ Tensor softmax(In x, int axis);
 // ln softmax(x), finite even where softmax(x) rounds to 0. A fully masked row stays -infinity.
 Tensor log_softmax(In x, int axis);
 
-// ln sum_j exp(x_j) over `axis`; -infinity for a fully masked or empty row.
-Tensor logsumexp(In x, int axis, Bool keepdim = false);
+// ln sum_j exp(x_j) over `axes`; {} means all. -infinity for a fully masked or empty row.
+Tensor logsumexp(In x, const AxisList& axes, Bool keepdim = false);
 
 }  // namespace HEED_NAMESPACE
