@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "heed/base/error.hpp"
+#include "heed/ops/activation.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/shape.hpp"
@@ -98,6 +99,8 @@ static void check_inputs(const Tensor& q, const Tensor& k, const Tensor* v,
     throw_error("attention: there must be as many values as keys: ", shapes());
   check_past(q, k, options);
   check_window(options);
+  if (!(options.softcap >= 0 && std::isfinite(options.softcap)))
+    throw_error("attention: softcap is ", options.softcap, "; give a finite number, 0 or more");
   check_key_padding(k, options);
 }
 
@@ -129,26 +132,21 @@ static Tensor split_kv_heads(const Tensor& x, const AttentionOptions& options) {
   return repeat_kv_heads(split_heads(x, kv_heads_of(options)), options.num_heads);
 }
 
-// Checks that a mask or bias can be added to the scores (B, H, T, S) in one way only. Broadcasting
-// takes the first of three axes for the heads, while the caller may mean the batch; if B = H,
-// nothing else would show it.
-static void check_axes(const Shape& shape, const Shape& scores, std::string_view role) {
-  if (shape.size() == 3 && scores.size() == 4 && shape[0] != 1)
-    throw_error("attention: ", role, " ", str(shape), " is ambiguous for the scores ", str(scores),
+// The shape in which a mask or bias broadcasts to the scores. Broadcasting would take the first of
+// three axes for the heads, while the caller may mean the batch; if B = H, nothing would show it.
+static Shape shape_for(const Shape& scores, Shape shape, const AttentionOptions& options,
+                       const std::string& role) {
+  const Shape given = shape;
+  const bool either = options.num_heads == 1 || scores[0] == scores[1];
+  if (shape.size() == 3 && scores.size() == 4 && shape[0] != 1 && either)
+    throw_error("attention: ", role, " ", str(given), " is ambiguous for the scores ", str(scores),
                 "; give (B, 1, T, S) for one per batch item, (1, H, T, S) for one per head");
-}
-
-// The mask, true where the query must not attend, in a shape that broadcasts to the scores.
-static Mask masked_by(const Mask& may_attend, const Shape& scores,
-                      const AttentionOptions& options) {
-  Mask masked = may_attend;
-  for (bool& element : masked) element = !element;
-  if (options.num_heads > 1 && masked.dimension() == 3)  // a mask (B, T, S) applies to every head
-    masked.reshape({masked.shape()[0], std::size_t{1}, masked.shape()[1], masked.shape()[2]});
-  if (scores.size() == 3 && masked.dimension() == 4 && masked.shape()[1] == 1)  // of one head
-    masked.reshape({masked.shape()[0], masked.shape()[2], masked.shape()[3]});
-  check_axes(shape_of(masked), scores, "mask");
-  return masked;
+  if (shape.size() == 3 && options.num_heads > 1) shape = {shape[0], 1, shape[1], shape[2]};
+  if (shape.size() == 4 && scores.size() == 3 && shape[1] == 1) shape.erase(shape.begin() + 1);
+  if (!broadcasts_to(shape, scores))
+    throw_error("attention: ", role, " ", str(given), " does not broadcast to the scores ",
+                str(scores));
+  return shape;
 }
 
 // key_padding (B, S) as a mask of scores (B, T, S), or (B, H, T, S) for several heads.
@@ -169,26 +167,27 @@ Tensor attention_weights(In q, In k, const AttentionOptions& options) {
   const Tensor keys = one_head ? k : split_kv_heads(k, options);
   const Tensor products = matmul(queries, transpose(keys, -1, -2));  // (..., T, S)
   Tensor scores = products * scale_of(q, options);
-  if (options.bias.defined()) {
-    if (!broadcasts_to(options.bias.shape(), scores.shape()))
-      throw_error("attention: ", describe(options.bias, "bias"),
-                  " does not broadcast to the scores ", str(scores.shape()));
-    check_axes(options.bias.shape(), scores.shape(), name_or(options.bias, "bias"));
-    scores = scores + options.bias;
+  if (options.softcap != 0) scores = tanh(scores / options.softcap) * options.softcap;
+  if (const Tensor& bias = options.bias; bias.defined()) {
+    const Shape shape = shape_for(scores.shape(), bias.shape(), options, name_or(bias, "bias"));
+    scores = scores + (shape == bias.shape() ? bias : reshape(bias, shape));
   }
   if (options.causal) {
     const std::size_t T = scores.shape()[scores.dim() - 2], S = scores.shape().back();
     scores = masked_fill(scores, future_mask(T, S, options.past, options.window), -infinity);
   }
-  if (options.mask)
-    scores = masked_fill(scores, masked_by(*options.mask, scores.shape(), options), -infinity);
+  if (options.mask) {
+    Mask masked = !*options.mask;  // true where the query must not attend
+    masked.reshape(shape_for(scores.shape(), shape_of(masked), options, "mask"));
+    scores = masked_fill(scores, masked, -infinity);
+  }
   if (options.key_padding) scores = masked_fill(scores, masked_by_padding(options), -infinity);
   return softmax(scores, -1);  // (..., T, S), rows sum to one
 }
 
 Tensor scaled_dot_product_attention(In q, In k, In v, const AttentionOptions& options) {
   check_inputs(q, k, &v, options);
-  if (!options.mask && !options.bias.defined())
+  if (!options.mask && !options.bias.defined() && options.softcap == 0)
     return fused_attention(q, k, v, options, static_cast<Real>(scale_of(q, options)));
   return attention_with_weights(q, k, v, options).output;
 }

@@ -105,9 +105,9 @@ TEST_CASE("a row whose keys are all padding has weights and an attention of 0", 
 TEST_CASE("key_padding combines with a causal mask and with a mask of 2, 3 or 4 axes",
           "[nn][padding]") {
   PaddedStore store;
-  const nn::MultiHeadAttention layer(store.scope(), 4, 2);
+  const nn::MultiHeadAttention layer(store.scope(), 4, 4);
   const Tensor x(random_array({2, 3, 4}, 1));
-  const Mask padded = padding({3, 2}, 3), visible = explicit_mask(padded, 2, 3);
+  const Mask padded = padding({3, 2}, 3), visible = explicit_mask(padded, 4, 3);
   Mask causal = visible;
   for (std::size_t i = 0; i < causal.size(); ++i)
     if (i % 3 > i / 3 % 3) causal.data()[i] = false;
@@ -117,7 +117,7 @@ TEST_CASE("key_padding combines with a causal mask and with a mask of 2, 3 or 4 
   for (std::size_t t = 0; t < 3; ++t)
     for (std::size_t s = t + 1; s < 3; ++s) lower(t, s) = false;
   CHECK(difference(layer(x, {false, lower, padded}), expected, 0) == "");
-  Mask per_batch = mask({2, 3, 3}), per_head = mask({2, 2, 3, 3});
+  Mask per_batch = mask({2, 3, 3}), per_head = mask({2, 4, 3, 3});
   for (std::size_t i = 0; i < per_batch.size(); ++i) per_batch.data()[i] = lower.data()[i % 9];
   for (std::size_t i = 0; i < per_head.size(); ++i) per_head.data()[i] = lower.data()[i % 9];
   CHECK(difference(layer(x, {false, per_batch, padded}), expected, 0) == "");
@@ -147,7 +147,7 @@ TEST_CASE("a key_padding or mask of another shape is rejected", "[nn][padding]")
           layer(Tensor(ones({3, 4})), {false, {}, mask({1, 3})});
         }) == "attention: query (3, 4) must be (B, T, C) with C divisible by num_heads = 2");
   const std::string message = message_of([&] { layer(x, {false, mask({2, 2}), mask({2, 3})}); });
-  CHECK(message == "masked_fill: mask (2, 2) does not broadcast to x (2, 2, 3, 3)");
+  CHECK(message == "attention: mask (2, 2) does not broadcast to the scores (2, 2, 3, 3)");
 }
 
 TEST_CASE("with_weights gives the results of operator() and of weights()", "[nn][padding]") {

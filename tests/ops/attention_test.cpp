@@ -345,17 +345,60 @@ TEST_CASE("a query whose scores are all below the float range has zero output an
   }
 }
 
-TEST_CASE("with num_heads, a mask of (B, T, S) is used for all heads", "[ops][attention]") {
+TEST_CASE("with num_heads, a mask or bias of (B, T, S) is used for all heads", "[ops][attention]") {
   const auto x = inputs({2, 3, 4}, {2, 5, 4}, {2, 5, 4});
-  AttentionOptions shared = options_of(false, 2), repeated = shared;
+  AttentionOptions shared = options_of(false, 4), repeated = shared;
   shared.mask = mask_of({2, 3, 5}, {1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 1, 1, 0, 0, 1,
                                     0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0, 1, 0});
-  repeated.mask = Mask::from_shape({2, 2, 3, 5});
-  for (std::size_t i = 0; i < 60; ++i)
-    repeated.mask->data()[i] = shared.mask->data()[i / 30 * 15 + i % 15];
+  repeated.mask = Mask::from_shape({2, 4, 3, 5});
+  for (std::size_t i = 0; i < 120; ++i)
+    repeated.mask->data()[i] = shared.mask->data()[i / 60 * 15 + i % 15];
   CHECK(twin_difference(fused(shared), fused(repeated), x, 0) == "");
   const Array weights = attention_weights(Tensor(x[0]), Tensor(x[1]), shared).value();
-  for (std::size_t i = 0; i < 60; ++i) CHECK((weights.data()[i] == 0) == !repeated.mask->data()[i]);
+  for (std::size_t i = 0; i < 120; ++i)
+    CHECK((weights.data()[i] == 0) == !repeated.mask->data()[i]);
+
+  AttentionOptions added = options_of(false, 4);
+  added.bias = Tensor(Array(*shared.mask)) * 1e9 - 1e9;
+  const Array biased = attention_weights(Tensor(x[0]), Tensor(x[1]), added).value();
+  CHECK(difference(biased, weights) == "");
+}
+
+TEST_CASE("a mask or bias of three axes is ambiguous if there are as many heads as batch items",
+          "[ops][attention]") {
+  const Tensor x = Tensor(zeros({2, 3, 4})).set_name("x");
+  const std::string rest =
+      " (2, 3, 3) is ambiguous for the scores (2, 2, 3, 3); give (B, 1, T, S) for one per batch "
+      "item, (1, H, T, S) for one per head";
+  AttentionOptions masked = options_of(false, 2), biased = masked;
+  masked.mask = mask({2, 3, 3}, true);
+  biased.bias = Tensor(zeros({2, 3, 3}));
+  CHECK(message_of([&] { attention_weights(x, x, masked); }) == "attention: mask" + rest);
+  CHECK(message_of([&] { attention_weights(x, x, biased); }) == "attention: bias" + rest);
+}
+
+TEST_CASE("a softcap limits the scores before bias and mask are applied", "[ops][attention]") {
+  const Tensor q = tensor_of({1, 1}, {8}), k = tensor_of({3, 1}, {1, 2, 0});
+  AttentionOptions options;
+  options.softcap = 2;
+  options.bias = Tensor(array_of({3}, {0, 1, -infinity}));
+  const double first = std::exp(2 * std::tanh(4.)), second = std::exp(2 * std::tanh(8.) + 1);
+  const Array expected = array_of({1, 3}, {first / (first + second), second / (first + second), 0});
+  CHECK(difference(attention_weights(q, k, options), expected) == "");
+  const Tensor v = tensor_of({3, 1}, {1, 0, 5});
+  CHECK(
+      close(scaled_dot_product_attention(q, k, v, options).item(), first / (first + second), 1e-6));
+  options.bias = Tensor();  // without a mask, too
+  CHECK(close(attention_weights(q, k, options).value()(0, 2),
+              1 / (1 + first + second / std::exp(1.)), 1e-6));
+  CHECK_FALSE(close(scaled_dot_product_attention(q, k, v, options).item(),
+                    scaled_dot_product_attention(q, k, v).item(), 1e-3));
+  for (const double softcap : {-1.0, infinity, not_a_number}) {
+    options.softcap = softcap;
+    CHECK(message_of([&] {
+            attention_weights(q, k, options);
+          }).find("; give a finite number, 0 or more") != std::string::npos);
+  }
 }
 
 TEST_CASE("a bias or mask that does not broadcast to the scores throws an error with both shapes",
@@ -372,7 +415,7 @@ TEST_CASE("a bias or mask that does not broadcast to the scores throws an error 
   CHECK(error_of(biased) ==
         "attention: alibi (1, 2, 2, 3, 5) does not broadcast to the scores (2, 2, 3, 5)");
   masked.mask = mask_of({3, 4}, std::vector<int>(12, 1));
-  CHECK(error_of(masked) == "masked_fill: mask (3, 4) does not broadcast to x (2, 2, 3, 5)");
+  CHECK(error_of(masked) == "attention: mask (3, 4) does not broadcast to the scores (2, 2, 3, 5)");
 }
 
 TEST_CASE("the memory of fused attention grows with T, not with T squared", "[ops][attention]") {

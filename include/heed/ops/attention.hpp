@@ -15,9 +15,9 @@ struct AttentionOptions {
   // True where the query may attend to the key, as attn_mask of
   // torch.nn.functional.scaled_dot_product_attention. (In torch.nn.MultiheadAttention and
   // torch.nn.Transformer a true element of a mask means the opposite.) The mask broadcasts to the
-  // scores (..., T, S). With num_heads > 1, a mask (B, T, S) is used for all heads. Otherwise a
-  // mask or bias of three axes for scores (B, H, T, S) is ambiguous, and throws Error: give (B, 1,
-  // T, S) or (1, H, T, S).
+  // scores (..., T, S). With num_heads > 1, a mask or bias (B, T, S) has one matrix per batch item,
+  // used for all heads. It is ambiguous, and throws Error, if B = H, and if q is (B, H, T, D): give
+  // (B, 1, T, S) or (1, H, T, S).
   std::optional<Exact<Mask>> mask = {};
   // True where the key is padding, to which no query attends: (B, S) for q (B, T, C). PyTorch calls
   // this mask key_padding_mask.
@@ -28,8 +28,12 @@ struct AttentionOptions {
   // The number of keys from a KV cache: query t has position past + t. If `past` is not 0, `causal`
   // must be true, and the number of keys S must be at least past + T.
   std::size_t past = 0;
-  // Added to the scores (an additive mask has 0 and -infinity); broadcasts to (..., T, S).
+  // Added to the scores (an additive mask has 0 and -infinity). Its shape has the meaning of the
+  // mask's.
   Tensor bias = {};
+  // If not 0, the products become softcap tanh(q k^T scale / softcap), before bias and masks are
+  // applied (Gemma Team 2024, "Gemma 2", section 2).
+  double softcap = 0;
   std::optional<double> scale = {};  // factor of q k^T; default 1 / sqrt(D)
   std::size_t num_heads = 1;         // the last axis of q contains all heads: D = C / num_heads
   // Grouped-query attention: the number of heads in the last axes of k and v, a divisor of

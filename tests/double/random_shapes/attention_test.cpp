@@ -83,10 +83,13 @@ struct AttentionDraw {
     if (C == 0 || d.coin()) options.scale = d.number(0.2, 1.5);  // the default is 1 / sqrt(C)
   }
 
-  // The mask broadcasts to the scores, or it is (B, T, S), the same for each head.
+  // The mask broadcasts to the scores, or it is (B, T, S), the same for each head. If B = H, three
+  // axes would be ambiguous.
+  bool per_batch_item() const {
+    return options.num_heads > 1 && q[0] != options.num_heads && d.coin();
+  }
   void add_mask() {
-    const bool per_batch = options.num_heads > 1 && d.coin();
-    const Shape whole = per_batch ? Shape{q[0], q[1], k[1]} : scores;
+    const Shape whole = per_batch_item() ? Shape{q[0], q[1], k[1]} : scores;
     const Shape shape = d.narrowed(whole);
     options.mask = d.mask(shape.size() == 3 && whole.size() == 4 ? whole : shape);
   }
@@ -104,7 +107,8 @@ struct AttentionDraw {
   template <class F>
   Case with(std::vector<Shape> shapes, bool biased, const F& f) {
     if (biased) shapes.push_back(d.narrowed(scores));
-    if (biased && shapes.back().size() == 3 && scores.size() == 4) shapes.back() = scores;
+    if (biased && shapes.back().size() == 3 && scores.size() == 4)
+      shapes.back() = per_batch_item() ? Shape{q[0], q[1], k[1]} : scores;
     Case drawn{[=, given = options](X x) {
                  AttentionOptions all = given;
                  if (biased) all.bias = x.back();
@@ -117,8 +121,8 @@ struct AttentionDraw {
   }
   std::string text() const {
     return words("heads ", options.num_heads, ", of keys ", options.num_kv_heads,
-                 options.causal ? ", causal" : "", ", window ", options.window, ", past ",
-                 options.past, options.key_padding ? ", padded" : "",
+                 options.causal ? ", causal" : "", ", softcap ", options.softcap, ", window ",
+                 options.window, ", past ", options.past, options.key_padding ? ", padded" : "",
                  options.mask ? ", mask " + str(shape_of(*options.mask)) : "",
                  options.scale ? words(", scale ", *options.scale) : "");
   }
@@ -147,6 +151,7 @@ Case masked_attention_case(Draw& d) {
   AttentionDraw drawn(d);
   const bool masked = d.coin(), biased = !masked || d.coin();
   if (masked) drawn.add_mask();
+  if (d.coin()) drawn.options.softcap = d.number(0.5, 3);
   return drawn.with({drawn.q, drawn.k, drawn.v}, biased, attend);
 }
 
@@ -166,6 +171,7 @@ Case weights_case(Draw& d, bool varied) {
   AttentionDraw drawn(d);
   if (varied) drawn.add_variants();
   if (d.coin()) drawn.add_mask();
+  if (d.below(3) == 0) drawn.options.softcap = d.number(0.5, 3);
   return drawn.with({drawn.q, drawn.k}, d.coin(), [](X x, const AttentionOptions& options) {
     return attention_weights(x[0], x[1], options);
   });
