@@ -31,6 +31,7 @@ const std::map<std::string, std::set<std::string>> below{
     {"ops", {"base", "array", "gemm", "autograd"}},
     {"nn", {"base", "array", "gemm", "autograd", "ops"}},
     {"optim", {"base", "array", "autograd"}},
+    {"extra", {"base", "array", "gemm", "autograd", "ops", "nn", "optim"}},
     {"text", {"base", "array"}},
     {"parallel", {"base", "array", "autograd"}},
     {"train", {"base", "array", "autograd", "debug", "ops", "nn", "optim", "text", "parallel"}},
@@ -82,8 +83,8 @@ std::string code_only(const std::string& text) {
 
 void check_includes(const std::string& path, const std::string& text, Lines& found) {
   static const std::regex include(
-      "#include \"((heed|base|array|gemm|autograd|debug|ops|nn|optim|text|parallel|train|files|"
-      "study|draw|page|commands)/[^\"]+)\"");
+      "#include \"((heed|base|array|gemm|autograd|debug|ops|nn|optim|extra|text|parallel|train|"
+      "files|study|draw|page|commands)/[^\"]+)\"");
   for (std::sregex_iterator i(text.begin(), text.end(), include), end; i != end; ++i) {
     const std::string header = (*i)[1];
     const std::string to = layer_of(header.substr(0, 5) == "heed/" ? header : "heed/" + header);

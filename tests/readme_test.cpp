@@ -157,7 +157,7 @@ TEST_CASE("the README counts the cases and programs of PyTorch", "[readme]") {
   const fs::path golden = project / "tests/golden";
   for (const std::string digits : {"", "64"}) {  // in float and in double
     std::size_t backward = 0, forward = 0, rejected = 0;
-    for (const std::string name : {"golden", "library"}) {
+    for (const std::string name : {"golden", "library", "extra"}) {
       std::istringstream file(content(golden / (name + digits + ".txt")));
       for (const golden::Case& each : golden::Reader(file, name).read())
         ++(each.error ? rejected : each.grad.empty() ? forward : backward);

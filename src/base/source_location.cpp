@@ -19,6 +19,7 @@ static bool starts_with(std::string_view text, std::string_view start) {
 
 // Whether a file of the library has operations, initializers, or layers of one operation.
 static bool has_operations(std::string_view file) {
+  if (starts_with(file, "extra/")) return file != "extra/recurrent.cpp";
   return starts_with(file, "ops/") || file == "nn/layers.cpp" || file == "nn/init.cpp";
 }
 

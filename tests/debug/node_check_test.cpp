@@ -15,6 +15,11 @@
 #include "heed/autograd/record.hpp"
 #include "heed/debug/gradcheck.hpp"
 #include "heed/debug/trace.hpp"
+#include "heed/extra/comparison.hpp"
+#include "heed/extra/elementwise.hpp"
+#include "heed/extra/indexing.hpp"
+#include "heed/extra/losses.hpp"
+#include "heed/extra/reductions.hpp"
 #include "heed/ops/activation.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/attention.hpp"
@@ -128,7 +133,26 @@ std::vector<Tensor> results() {
           concat({x, z}, 0),
           softmax(x, -1),
           log_softmax(x, -1),
-          logsumexp(x, -1)};
+          logsumexp(x, -1),
+          maximum(x, z * -1.2),
+          minimum(x, z * -1.2),
+          prod(x, 1),
+          cumsum(x, 1),
+          norm(x, 3, {1}),
+          stddev(x, {1}),
+          index_select(x, 1, {0, 3, 3}),
+          unbind(x, 0)[1],
+          scatter(x, 1, columns, random({3, 1}, -1, 1, 10)),
+          flip(x, {1}),
+          pad(x, {1, -1}),
+          pow(x, random({3, 4}, 1, 2, 11)),
+          sin(x),
+          cos(x),
+          erf(x),
+          softplus(x),
+          leaky_relu(z),
+          elu(z),
+          kl_div(z, x)};
 }
 
 // y = 1000 x, a function whose backward forgets the factor at the last element of 100 x 100.
@@ -163,16 +187,17 @@ void add_operations(const Node& node, std::set<std::string>& names) {
     if (input != nullptr) add_operations(*input, names);
 }
 
-// The names of the structs in src/ops that have a name for messages.
+// The names of the structs in src/ops and src/extra that have a name for messages.
 std::vector<std::string> operations_of_sources() {
   std::vector<std::string> names;
   const std::regex name("static constexpr std::string_view name = \"(\\w+)\"");
-  for (const auto& file : std::filesystem::directory_iterator(HEED_SOURCE_DIR "/src/ops")) {
-    std::ifstream in(file.path());
-    const std::string text(std::istreambuf_iterator<char>(in), {});
-    for (std::sregex_iterator i(text.begin(), text.end(), name), end; i != end; ++i)
-      names.push_back((*i)[1]);
-  }
+  for (const char* folder : {HEED_SOURCE_DIR "/src/ops", HEED_SOURCE_DIR "/src/extra"})
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+      std::ifstream in(file.path());
+      const std::string text(std::istreambuf_iterator<char>(in), {});
+      for (std::sregex_iterator i(text.begin(), text.end(), name), end; i != end; ++i)
+        names.push_back((*i)[1]);
+    }
   return names;
 }
 

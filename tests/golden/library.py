@@ -484,17 +484,22 @@ def lines_of(id, op, arrays, attrs, dtype):
     return lines + [line("GRAD", n, g, dtype) for n, g in grads.items()] + ["END"]
 
 
-def main():
+def write(stem, script):
+    """Writes the cases in float32 and float64."""
     torch.set_num_threads(1)
-    for add in [add_losses, add_elementwise, add_selections, add_norms, add_layers,
-                add_initial_values, add_silu, add_llama]:
-        add()
-    for file, dtype in [("library.txt", torch.float32), ("library64.txt", torch.float64)]:
-        lines = ["# written by library.py with PyTorch " + torch.__version__]
+    for file, dtype in [(f"{stem}.txt", torch.float32), (f"{stem}64.txt", torch.float64)]:
+        lines = [f"# written by {script} with PyTorch {torch.__version__}"]
         for entry in CASES:
             lines += lines_of(*entry, dtype)
         (pathlib.Path(__file__).parent / file).write_text("\n".join(lines) + "\n")
         print(f"{file}: {len(CASES)} cases")
+
+
+def main():
+    for add in [add_losses, add_elementwise, add_selections, add_norms, add_layers,
+                add_initial_values, add_silu, add_llama]:
+        add()
+    write("library", "library.py")
 
 
 if __name__ == "__main__":

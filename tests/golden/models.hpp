@@ -361,18 +361,4 @@ inline Table model_operations() {
           {"init", [](const Call& call) { return initial_values(call); }}};
 }
 
-inline const Table& table() {
-  static const Table all = [] {
-    Table operations = arithmetic_operations();
-    operations.merge(shape_operations());
-    operations.merge(reduction_operations());
-    operations.merge(fused_operations());
-    operations.merge(library_operations());
-    operations.merge(model_operations());
-    operations.merge(optimizer_operations());
-    return operations;
-  }();
-  return all;
-}
-
 }  // namespace golden

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "golden/models.hpp"
+#include "golden/extra_operations.hpp"
 
 namespace golden {
 

@@ -144,8 +144,12 @@ inline std::string compare_gradients(const Case& c, const Run& run) {
 // heed's name for an operation of the file, in its error messages.
 inline std::string name_in_messages(const Case& c) {
   static const std::map<std::string, std::string> others{
-      {"sub", "subtract"}, {"mul", "multiply"}, {"div", "divide"},    {"cat", "concat"},
-      {"amax", "max"},     {"max_all", "max"},  {"sdpa", "attention"}};
+      {"sub", "subtract"},       {"mul", "multiply"},
+      {"div", "divide"},         {"cat", "concat"},
+      {"amax", "max"},           {"max_all", "max"},
+      {"sdpa", "attention"},     {"weighted_cross_entropy", "cross_entropy"},
+      {"expand_kept", "expand"}, {"index", "select"}};
+  if (c.op == "compare") return c.attrs.at("name");
   if (c.op == "init") return c.attrs.at("function");
   if (c.op == "rng") return c.attrs.at("calls").at(0).at(0);
   if (c.op == "optimizer") return c.attrs.at("name") == "sgd" ? "Sgd" : "AdamW";

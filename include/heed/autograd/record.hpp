@@ -161,10 +161,11 @@ Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, Sour
 template <class Op, std::size_t... I>
 Tensor record_inputs(Op op, SourceLocation location, NodeList inputs, std::index_sequence<I...>) {
   if constexpr (!returns_arrays<Op, I...>) {
-    static_assert(returns_arrays<Op, I...>,
-                  "forward must return one Array, and backward Grads<N> for N inputs, or "
-                  "std::vector<Array> for a list: several results are not supported, and with the "
-                  "return type auto, the result may be an expression of arrays that exist no more");
+    static_assert(
+        returns_arrays<Op, I...>,
+        "forward must return one Array, and backward Grads<N> for N inputs, or "
+        "std::vector<Array> for a list (record_several of heed/extra is for several results); with "
+        "the return type auto, the result may be an expression of arrays that are gone");
     return Tensor();
   } else {
     const CallSite site(location);

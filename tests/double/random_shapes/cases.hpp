@@ -29,7 +29,8 @@ struct Row {
 };
 using Rows = std::vector<Row>;
 
-// The rows for each file of src/ops. The *_test.cpp of the same name defines them.
+// The rows for each file of src/ops, and for src/extra. The *_test.cpp of the same name defines
+// them.
 Rows arithmetic_rows();
 Rows activation_rows();
 Rows softmax_rows();
@@ -42,6 +43,7 @@ Rows embedding_rows();
 Rows loss_rows();
 Rows normalize_rows();
 Rows attention_rows();
+Rows extra_rows();
 
 // ---- makers of cases
 

@@ -33,17 +33,23 @@ Names found_in(const char* folder, const char* pattern, const char* format) {
   return found;
 }
 
-// The operations of src/ops, by the names that their nodes carry.
+// The operations of src/ops and src/extra, by the names that their nodes carry.
 Names operation_names() {
-  return found_in("src/ops", R"rx(static constexpr std::string_view name = "(\w+)";)rx", "$1");
+  const char* const name = R"rx(static constexpr std::string_view name = "(\w+)";)rx";
+  Names names = found_in("src/ops", name, "$1");
+  names.merge(found_in("src/extra", name, "$1"));
+  names.insert("Result");  // of an operation with several results
+  return names;
 }
 
-// The functions of include/heed/ops that return tensors, alone or with more: "softmax"; operators
-// as "a + b" or "-x".
+// The functions of include/heed/ops and extra that return tensors, alone or with more: "softmax";
+// operators as "a + b" or "-x".
 Names function_names() {
   const char* const folder = "include/heed/ops";
-  Names names =
-      found_in(folder, R"(\n(?:[\w:]+<)?(?:Tensor|TopK|AttentionResult)[\w<>, ]* (\w+)\()", "$1");
+  const char* const function = R"(\n(?:[\w:]+<)?(?:Tensor|TopK|AttentionResult)[\w<>, ]* (\w+)\()";
+  Names names = found_in(folder, function, "$1");
+  names.merge(found_in("include/heed/extra", function, "$1"));
+  names.erase("record_several");  // unbind is checked instead, which calls it
   names.merge(
       found_in(folder, R"(\nTensor operator(.)\([^,)]*?(\w+), [^,)]*?(\w+)\);)", "$2 $1 $3"));
   names.merge(found_in(folder, R"(\nTensor operator(.)\([^,)]*?(\w+)\);)", "$1$2"));
@@ -79,7 +85,7 @@ TEST_CASE("a run makes all gradient checks at random shapes, and none fails",
     names.insert(row.name);
   }
   CHECK(failed == 0);  // the tests of the rows print the failures
-  CHECK(checks == 4920);
+  CHECK(checks == 7020);
   CHECK(heed_test::has(heed_test::one_line(heed_test::documentation()),
                        "at " + heed::grouped(double(checks)) + " random shapes, "));
   CHECK(checks == all_rows().size() * checks_per_row);
@@ -113,7 +119,8 @@ TEST_CASE("every operation is checked at all of its ranks and all sizes",
 
 TEST_CASE("every operation of two shapes is checked with all twelve ways to broadcast",
           "[double][random_shapes][all_rows]") {
-  for (const char* name : {"a + b", "a - b", "a * b", "a / b", "where", "cosine_similarity"})
+  for (const char* name : {"a + b", "a - b", "a * b", "a / b", "where", "cosine_similarity",
+                           "maximum", "minimum", "pow"})
     CHECK(this_run(name).coverage.patterns.size() == 12);
 }
 
@@ -124,13 +131,14 @@ TEST_CASE("every axis is checked, counted from either end", "[double][random_sha
       CHECK(coverage.axes.count({rank, axis}) == 1);
 }
 
-TEST_CASE("every operation that src/ops records is checked", "[double][random_shapes][all_rows]") {
+TEST_CASE("every operation that src/ops and src/extra record is checked",
+          "[double][random_shapes][all_rows]") {
   const Names checked = total_coverage().operations;
   CHECK(missing(operation_names(), checked) == "");
   CHECK(missing(checked, operation_names()) == "");  // operation_names() misses none
 }
 
-TEST_CASE("every function that include/heed/ops declares has its row",
+TEST_CASE("every function that include/heed/ops and extra declare has its row",
           "[double][random_shapes][all_rows]") {
   CHECK(missing(function_names(), checked_functions()) == "");
   CHECK(missing(checked_functions(), function_names()) == "{one tensor on both sides}");

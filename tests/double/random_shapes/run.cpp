@@ -114,9 +114,9 @@ std::uint32_t this_run_seed() {
 const Rows& all_rows() {
   static const Rows all = [] {
     Rows rows;
-    for (const auto family :
-         {arithmetic_rows, activation_rows, softmax_rows, reduce_rows, shape_rows, mask_rows,
-          matmul_rows, einsum_rows, embedding_rows, loss_rows, normalize_rows, attention_rows})
+    for (const auto family : {arithmetic_rows, activation_rows, softmax_rows, reduce_rows,
+                              shape_rows, mask_rows, matmul_rows, einsum_rows, embedding_rows,
+                              loss_rows, normalize_rows, attention_rows, extra_rows})
       for (const Row& row : family()) rows.push_back(row);
     return rows;
   }();
