@@ -128,16 +128,16 @@ for array in 'weights (3, 3)' 'gradient of x (3, 5)'; do
   grep -qxF "$array" "$folder/lesson.txt" || fail "lesson 99 does not print $array: $(cat "$folder/lesson.txt")"
 done
 
-echo "the operation of CONTRIBUTING.md: src/ops/softsign.cpp"
-for file in src/ops/softsign.cpp include/heed/ops/softsign.hpp; do
+echo "the operation of CONTRIBUTING.md: src/extra/softsign.cpp"
+for file in src/extra/softsign.cpp include/heed/extra/softsign.hpp; do
   awk -v first="// $file:" 'index($0, first) == 1 { inside = 1 } /^```/ { inside = 0 } inside' \
     "$root/CONTRIBUTING.md" >"$folder/project/$file"
 done
 mkdir "$folder/project/lessons/98_softsign"
 cat >"$folder/project/lessons/98_softsign/lesson.cpp" <<'CPP'
 // 98 softsign: its value and its gradient.
+#include "heed/extra/softsign.hpp"
 #include "heed/heed.hpp"
-#include "heed/ops/softsign.hpp"
 #include "lesson.hpp"
 
 int main() {
