@@ -124,7 +124,7 @@ Array scores_of(const nn::Gpt& model, const Indices& x, const HeadScores& score)
   Array scores = zeros({layers.size(), model.config.heads});
   for (std::size_t l = 0; l < layers.size(); ++l)
     for (std::size_t b = 0; b < x.shape(0); ++b) {
-      const auto row = xt::row(x, std::ptrdiff_t(b));
+      const Indices row = xt::row(x, std::ptrdiff_t(b));
       const Array of_row = score(xt::view(layers[l].weights, b), {row.begin(), row.end()});
       xt::view(scores, l) += of_row / Real(x.shape(0));
     }

@@ -209,7 +209,7 @@ inline double score_of_equal_weights(const Models& all, const Indices& x, const 
     for (std::size_t s = 0; s < T; ++s) weights(0, t, s) = s <= t ? 1 / Real(t + 1) : 0;
   double sum = 0;
   for (std::size_t b = 0; b < x.shape(0); ++b) {
-    const auto row = xt::row(x, std::ptrdiff_t(b));
+    const Indices row = xt::row(x, std::ptrdiff_t(b));
     sum += score(weights, {row.begin(), row.end()})(0);
   }
   return sum / double(x.shape(0));
