@@ -78,12 +78,13 @@ bool agree(const std::string& a, const std::string& b) {
          difference <= 1.01 * std::pow(10.0, -static_cast<double>(decimals));
 }
 
-// The words without numbers and without repetitions of a word: with less training, tables have
-// other numbers and fewer columns.
+// The words without numbers, their errors and repetitions of a word: with less training, tables
+// have other numbers and fewer columns, and one seed has no standard error.
 Words without_numbers(const Words& words) {
   Words rest;
   for (const std::string& word : words)
-    if (word.find_first_of("0123456789") == word.npos && (rest.empty() || rest.back() != word))
+    if (word.find_first_of("0123456789") == word.npos && word != "+-" &&
+        (rest.empty() || rest.back() != word))
       rest.push_back(word);
   return rest;
 }

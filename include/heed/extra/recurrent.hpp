@@ -36,6 +36,7 @@ struct GRU {
   GRU(Scope scope, std::size_t input_size, std::size_t hidden_size,
       const RecurrentOptions& options = {});
 
+  // What a call returns.
   struct Result {
     Tensor output;  // (B, T, D H): the states of the last layer; D = 2 if bidirectional, else 1
     Tensor h_n;     // (D L, B, H): the last state of each of the L layers and directions
@@ -61,6 +62,7 @@ struct LSTM {
   LSTM(Scope scope, std::size_t input_size, std::size_t hidden_size,
        const RecurrentOptions& options = {});
 
+  // What a call returns.
   struct Result {
     Tensor output;    // (B, T, D H): the states h of the last layer
     Tensor h_n, c_n;  // (D L, B, H): the last h and c of each of the L layers and directions
