@@ -99,14 +99,6 @@ struct HeadCosts {
   }
 };
 
-// In how many models no head costs more than the previous token head, by more than 0.005.
-inline std::string count_of_costliest(const std::vector<HeadCosts>& rows) {
-  const auto n = std::count_if(rows.begin(), rows.end(), [](const HeadCosts& r) {
-    return r.zero[r.costliest()] - r.zero[r.previous] < 0.005;
-  });
-  return std::to_string(n) + " of " + std::to_string(rows.size());
-}
-
 // The largest difference between zero ablation and mean ablation.
 inline double largest_difference(const std::vector<HeadCosts>& rows) {
   double most = 0;

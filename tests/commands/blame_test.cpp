@@ -3,7 +3,7 @@
 #include <regex>
 
 #include "catch.hpp"
-#include "commands/diary.hpp"
+#include "commands/tildes.hpp"
 #include "heed/base/text.hpp"
 
 using namespace heed_test;
@@ -44,18 +44,18 @@ void check_sums(const std::string& output) {
 TEST_CASE("blame names the step, window and tokens that changed an element, as documented",
           "[commands][blame]") {
   const Sandbox sandbox;
-  train_diary(sandbox);
-  const Finished found = sandbox.heed({"blame", "runs/diary", "token.weight[32,5]"});
+  train_tildes(sandbox);
+  const Finished found = sandbox.heed({"blame", "runs/tildes", "token.weight[64,5]"});
   INFO(found.out << found.err);
   REQUIRE(found.code == 0);
   CHECK(up_to_tildes(found.out) ==
-        up_to_tildes(documented("$ ./heed blame runs/diary 'token.weight[32,5]'")));
-  CHECK(has(found.out, "gradient of token.weight[32,5] in step 246 is 1.14"));
-  CHECK(has(found.out, "To step through it: ./heed debug replay runs/diary --to 246\n"));
+        up_to_tildes(documented("$ ./heed blame runs/tildes 'token.weight[64,5]'")));
+  CHECK(has(found.out, "gradient of token.weight[64,5] in step 399 is -0.38"));
+  CHECK(has(found.out, "To step through it: ./heed debug replay runs/tildes --to 399\n"));
   check_sums(found.out);
   CHECK(std::abs(sum(shares(found.out, "The 2 operations")) - 100) < 2);
   CHECK(shares(found.out, "The 4 windows")[0] == 100);
-  CHECK(shares(found.out, "The 16 tokens").size() == 5);
+  CHECK(shares(found.out, "The 32 tokens").size() == 5);
 }
 
 TEST_CASE("blame divides the gradient of a run with dropout, and of one with shards",

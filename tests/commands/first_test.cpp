@@ -1,8 +1,8 @@
 // first_test.cpp: heed first finds the first step of a run at which a condition holds.
 
 #include "catch.hpp"
-#include "commands/diary.hpp"
 #include "commands/first/condition.hpp"
+#include "commands/tildes.hpp"
 #include "heed/base/text.hpp"
 
 using namespace heed_test;
@@ -109,15 +109,15 @@ TEST_CASE("first finds the step in loss.csv, with and without a record", "[comma
 TEST_CASE("first names the window whose gradient is unlike the others, as the documentation shows",
           "[commands][first]") {
   const Sandbox sandbox;
-  train_diary(sandbox);
+  train_tildes(sandbox);
   const Finished found =
-      sandbox.heed({"first", "runs/diary", "train_loss > 1.6 * median", "--every-step"});
+      sandbox.heed({"first", "runs/tildes", "train_loss > 1.4 * median", "--every-step"});
   REQUIRE(found.code == 0);
   CHECK(up_to_tildes(found.out) ==
         up_to_tildes(
-            documented("$ ./heed first runs/diary \"train_loss > 1.6 * median\" --every-step")));
-  CHECK(found.out.rfind("step 246:", 0) == 0);
-  CHECK(has(found.out, "To step through it: ./heed debug replay runs/diary --to 246\n"));
+            documented("$ ./heed first runs/tildes \"train_loss > 1.4 * median\" --every-step")));
+  CHECK(found.out.rfind("step 399:", 0) == 0);
+  CHECK(has(found.out, "To step through it: ./heed debug replay runs/tildes --to 399\n"));
 }
 
 TEST_CASE("first finds the step at which a run diverged, which saved no checkpoint",

@@ -102,6 +102,11 @@ TEST_CASE("the README's walk through an exercise is a real session", "[debug][.]
   if (can_call()) check_transcript("walk");
 }
 
+TEST_CASE("heed goto and heed check find the first step with a wrong gradient of exercise 06d",
+          "[debug][.]") {
+  if (can_call()) check_transcript("late_error");
+}
+
 TEST_CASE("the sessions in docs/debugging.md are excerpts from the transcript of the walk",
           "[debug][.]") {
   const Lines walk = read_transcript("walk").lines;

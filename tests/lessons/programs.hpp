@@ -25,9 +25,12 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Whether a lesson trains a model; then it trains for fewer steps with HEED_BRIEF=1.
+// Whether a file of the lesson trains a model; then it trains for fewer steps with HEED_BRIEF=1.
 inline bool trains(const std::filesystem::path& lesson) {
-  return content(lesson / "lesson.cpp").find("in_brief(") != std::string::npos;
+  for (const auto& file : std::filesystem::directory_iterator(lesson))
+    if (file.is_regular_file() && content(file.path()).find("in_brief(") != std::string::npos)
+      return true;
+  return false;
 }
 
 inline std::string in_quotes(const std::string& text) {  // for a shell
