@@ -67,26 +67,77 @@ std::string csv(const std::vector<LogRow>& rows) {
   return text;
 }
 
+namespace {
+
+// The lines of a CSV file as cells. Its first line has the names of the columns, in any order.
+class Table {
+ public:
+  explicit Table(const std::string& path) : path_(path), file_(text_of(path)) {
+    std::string line;
+    if (!std::getline(file_, line))
+      throw_error(path, ": is empty; heed train --resume writes it again");
+    header_ = cells_of(line);
+  }
+
+  std::size_t column(const char* name) const {
+    const auto found = std::find(header_.begin(), header_.end(), name);
+    if (found == header_.end()) throw_error(path_, ": its first line has no column '", name, "'");
+    return static_cast<std::size_t>(found - header_.begin());
+  }
+  // Goes to the next line that is not empty. Returns false after the last line.
+  bool next() {
+    for (std::string line; std::getline(file_, line);) {
+      ++number_;
+      cells_ = cells_of(line);
+      if (cells_.size() > 1 || !cells_[0].empty()) return true;
+    }
+    return false;
+  }
+  double at(std::size_t column) const { return number_in(cells_, column, path_, number_); }
+  double step_at(std::size_t column) const {
+    const double step = at(column);
+    if (!std::isfinite(step))
+      throw_error(path_, ":", number_, ": the step must be a finite number");
+    return step;
+  }
+
+ private:
+  std::string path_;
+  std::istringstream file_;
+  std::vector<std::string> header_, cells_;
+  std::size_t number_ = 1;  // of the current line
+};
+
+}  // namespace
+
 LossCsv read_loss_csv(const std::string& path) {
-  std::istringstream file(text_of(path));
-  std::string line;
-  if (!std::getline(file, line))
-    throw_error(path, ": is empty; heed train --resume writes it again");
-  const auto column = [&, header = cells_of(line)](const char* name) {
-    const auto found = std::find(header.begin(), header.end(), name);
-    if (found == header.end()) throw_error(path, ": its first line has no column '", name, "'");
-    return static_cast<std::size_t>(found - header.begin());
-  };
-  LossCsv csv{{}, {}, column("step"), column("train_loss"), column("val_loss")};
-  for (std::size_t number = 2; std::getline(file, line); ++number) {
-    const std::vector<std::string> cells = cells_of(line);
-    if (cells.size() == 1 && cells[0].empty()) continue;
-    const double step = number_in(cells, csv.step_column, path, number);
-    if (!std::isfinite(step)) throw_error(path, ":", number, ": the step must be a finite number");
-    append(csv.training, step, number_in(cells, csv.train_column, path, number));
-    append(csv.validation, step, number_in(cells, csv.val_column, path, number));
+  Table table(path);
+  LossCsv csv{{}, {}, table.column("step"), table.column("train_loss"), table.column("val_loss")};
+  while (table.next()) {
+    const double step = table.step_at(csv.step_column);
+    append(csv.training, step, table.at(csv.train_column));
+    append(csv.validation, step, table.at(csv.val_column));
   }
   return csv;
+}
+
+std::vector<LogRow> read_log_rows(const std::string& path) {
+  Table table(path);
+  const std::size_t step = table.column("step"), train = table.column("train_loss"),
+                    val = table.column("val_loss"), lr = table.column("learning_rate"),
+                    norm = table.column("grad_norm"), ms = table.column("ms");
+  std::vector<LogRow> rows;
+  while (table.next()) {
+    LogRow row;
+    row.step = static_cast<std::int64_t>(table.step_at(step));
+    row.train_loss = table.at(train);
+    if (const double loss = table.at(val); !std::isnan(loss)) row.val_loss = loss;
+    row.learning_rate = table.at(lr);
+    row.grad_norm = table.at(norm);
+    row.ms = table.at(ms);
+    rows.push_back(row);
+  }
+  return rows;
 }
 
 }  // namespace HEED_NAMESPACE

@@ -10,6 +10,7 @@
 #include "commands/book/book.hpp"
 #include "commands/commands.hpp"
 #include "commands/corpus/corpus.hpp"
+#include "commands/doctor/doctor.hpp"
 #include "commands/export/export.hpp"
 #include "commands/first/first.hpp"
 #include "commands/import/import.hpp"
@@ -21,9 +22,10 @@
 
 namespace heed::app {
 
-using Command = std::variant<TrainCommand, SampleCommand, LookCommand, CorpusCommand,
-                             InspectCommand, BenchCommand, BookCommand, ImportCommand,
-                             ExportCommand, ReplayCommand, FirstCommand, BlameCommand, ShowText>;
+using Command =
+    std::variant<TrainCommand, SampleCommand, LookCommand, CorpusCommand, InspectCommand,
+                 BenchCommand, BookCommand, ImportCommand, ExportCommand, ReplayCommand,
+                 FirstCommand, BlameCommand, DoctorCommand, ShowText>;
 
 template <class C>
 Command parsed_as(const Arguments& arguments) {
@@ -38,7 +40,8 @@ inline Command parse_command_line(const Arguments& words) {
       {"inspect", parsed_as<InspectCommand>}, {"import", parsed_as<ImportCommand>},
       {"export", parsed_as<ExportCommand>},   {"book", parsed_as<BookCommand>},
       {"bench", parsed_as<BenchCommand>},     {"replay", parsed_as<ReplayCommand>},
-      {"first", parsed_as<FirstCommand>},     {"blame", parsed_as<BlameCommand>}};
+      {"first", parsed_as<FirstCommand>},     {"blame", parsed_as<BlameCommand>},
+      {"doctor", parsed_as<DoctorCommand>}};
   if (words.empty() || find_command(words[0]) == nullptr) return read_without_command(words);
   return parsers.at(words[0])({words.begin() + 1, words.end()});
 }

@@ -40,4 +40,8 @@ struct LossCsv {
 // measures the validation loss. Throws Error with file, line and cell when a number cannot be read.
 LossCsv read_loss_csv(const std::string& path);
 
+// Reads all columns of a loss.csv as csv() writes it. A row of a step that diverged has NaN as its
+// training loss. Throws the errors of read_loss_csv().
+std::vector<LogRow> read_log_rows(const std::string& path);
+
 }  // namespace HEED_NAMESPACE

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "commands/curve_findings.hpp"
 #include "commands/train/loss_curve.hpp"
 #include "commands/train/record.hpp"
 #include "heed/array/parallel.hpp"
@@ -130,6 +131,18 @@ std::string RunOutput::best_step() const {
          "\n";
 }
 
+// The finding of heed doctor, if it leaves no doubt.
+std::string RunOutput::diagnosis() const {
+  Curve curve;
+  curve.rows = trainer_.history();
+  curve.options = trainer_.options();
+  curve.uniform = std::log(static_cast<double>(text_.vocabulary->size()));
+  const std::optional<Finding> finding = sure_finding(curve);
+  if (!finding) return "";
+  return "doctor: " + finding->name + ": " + finding->evidence + "; ./heed doctor " +
+         shell_path(folder()) + " says more\n";
+}
+
 void RunOutput::print_result(const Plot& plot, const CurveOptions& curve,
                              const std::string& sample) {
   if (!plot.ok) live_.print_above("heed: note: " + plot.message);
@@ -141,8 +154,9 @@ void RunOutput::print_result(const Plot& plot, const CurveOptions& curve,
   TextWriter().write(sample);
   std::cout << "\nvalidation loss " << decimal(last.val_loss.value_or(NAN), 4) << " after "
             << last.step << " steps\n"
-            << best_step() << printable(folder()) << "/ has checkpoint.safetensors, loss.csv, "
-            << (plot.ok ? "loss.svg, loss.gp, " : "") << "sample.txt\n"
+            << best_step() << diagnosis() << printable(folder())
+            << "/ has checkpoint.safetensors, loss.csv, " << (plot.ok ? "loss.svg, loss.gp, " : "")
+            << "sample.txt\n"
             << "to generate more: ./heed sample " << shell_path(folder()) << " --temperature 0.8"
             << std::endl;
 }

@@ -39,6 +39,7 @@ class RunOutput {
   std::string steps_done() const { return std::to_string(trainer_.steps_done()); }
   std::string preview() const;
   std::string best_step() const;
+  std::string diagnosis() const;
 
   const Trainer& trainer_;
   const TrainingText& text_;

@@ -59,6 +59,7 @@ struct Run {
   DataParallel* parallel = nullptr;  // the trainer if several processes train, otherwise null
   bool keep_history = false;
   std::ofstream loss_csv = {};
+  std::int64_t begun = 0;  // the step that was begun last
   std::optional<RunOutput> output = {};
 
   bool is_first() const { return communicator.rank() == 0; }
@@ -144,6 +145,8 @@ struct Run {
       return train_to_end();
     } catch (const Diverged& error) {
       if (!is_first()) return 0;  // all ranks throw it together: rank 0 reports it
+      // For heed doctor. A resumed run begins loss.csv again, without this row.
+      loss_csv << csv(LogRow{begun, NAN, {}, trainer->lr(), NAN, 0}) << std::flush;
       throw_error(error.what(),
                   folder.has_checkpoint() ? "; the last saved checkpoint is unchanged"
                                           : "; nothing was saved yet",
@@ -181,6 +184,7 @@ struct Run {
 
   int train_to_end() {
     while (!trainer->done()) {
+      begun = trainer->steps_done() + 1;
       if (const auto row = trainer->step()) report(*row);
       if (is_recorded(command.record, trainer->steps_done())) record();
       if (is_first()) output->show_progress();

@@ -26,28 +26,32 @@ std::string encoding_of(const std::size_t (&zeros)[4], std::size_t bytes) {
   return odd > 9 * even ? "UTF-16LE" : even > 9 * odd ? "UTF-16BE" : "";
 }
 
-void note_zero_bytes(std::string_view text, const std::string& name) {
+using Problems = std::vector<TrainingText::Problem>;
+
+void add_zero_bytes(std::string_view text, Problems& problems) {
   std::size_t zeros[4] = {};
   for (std::size_t i = text.find('\0'); i != text.npos; i = text.find('\0', i + 1)) ++zeros[i % 4];
   const std::size_t count = zeros[0] + zeros[1] + zeros[2] + zeros[3];
   if (count == 0) return;
-  if (count == text.size()) return note(name + " has only zero bytes; give a text");
-  const std::string encoding = encoding_of(zeros, text.size());
-  note(name + " has " + counted(count, "zero byte") +
-       (encoding.empty() ? ", which the model will learn as characters; tr -d '\\0' removes them"
-                         : ", as a text in " + encoding + " has; iconv -f " + encoding +
-                               " -t UTF-8 converts it"));
+  if (count == text.size()) return problems.push_back({"only zero bytes", "give a text"});
+  const std::string encoding = encoding_of(zeros, text.size()), found = counted(count, "zero byte");
+  if (encoding.empty())
+    problems.push_back(
+        {found + ", which the model will learn as characters", "tr -d '\\0' removes them"});
+  else
+    problems.push_back({found + ", as a text in " + encoding + " has",
+                        "iconv -f " + encoding + " -t UTF-8 converts it"});
 }
 
-// Prints a note about characters U+FFFD, which a conversion writes for bytes that it cannot read.
-void note_replacement_characters(std::string_view text, const std::string& name) {
+// Adds a problem for characters U+FFFD, which a conversion writes for bytes that it cannot read.
+void add_replacement_characters(std::string_view text, Problems& problems) {
   constexpr std::string_view character = "\xef\xbf\xbd";
   std::size_t count = 0;
   for (std::size_t i = 0; (i = text.find(character, i)) != text.npos; i += 3) ++count;
   if (count > 0)
-    note(name + " has " + counted(count, "character") +
-         " U+FFFD, as a conversion writes for what it cannot read; convert the original again, "
-         "such as with iconv -f WINDOWS-1252 -t UTF-8");
+    problems.push_back(
+        {counted(count, "character") + " U+FFFD, as a conversion writes for what it cannot read",
+         "convert the original again, such as with iconv -f WINDOWS-1252 -t UTF-8"});
 }
 
 bool has_lone_cr(std::string_view text) {
@@ -128,19 +132,26 @@ void TrainingText::check_length(std::size_t block_size) const {
               "; give a longer text or a smaller --block-size");
 }
 
+std::vector<TrainingText::Problem> TrainingText::encoding_problems() const {
+  Problems problems;
+  if (vocabulary->unit() == Unit::byte) return problems;
+  const std::string_view text = corpus->text();
+  if (has_lone_cr(text))
+    problems.push_back({"line ends of CR alone: the model will not learn line breaks",
+                        "tr '\\r' '\\n' makes them"});
+  add_zero_bytes(text, problems);
+  add_replacement_characters(text, problems);
+  return problems;
+}
+
 void TrainingText::note_problems() const {
   const std::string_view text = corpus->text();
   const Unit unit = vocabulary->unit();
   if (has_crlf(text))
     note(name() + " has CRLF line ends: the model will learn them as two characters; tr -d '\\r' " +
          "removes the CR");
-  if (unit != Unit::byte) {
-    if (has_lone_cr(text))
-      note(name() + " has line ends of CR alone: the model will not learn line breaks; " +
-           "tr '\\r' '\\n' makes them");
-    note_zero_bytes(text, name());
-    note_replacement_characters(text, name());
-  }
+  for (const Problem& problem : encoding_problems())
+    note(name() + " has " + problem.what + "; " + problem.remedy);
   if (unit == Unit::code_point || unit == Unit::byte) note_unseen_characters(*corpus, unit, name());
   if (vocabulary->size() == 1)
     note(name() + " has one distinct character: the model can only learn to repeat it");

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "heed/files/model_file.hpp"
 #include "heed/text/corpus.hpp"
@@ -33,6 +34,12 @@ struct TrainingText {
   // Throws Error unless both parts of the corpus are longer than block_size.
   void check_length(std::size_t block_size) const;
 
+  // A sign that the text has another encoding than it seems, and what the user can do.
+  struct Problem {
+    std::string what, remedy;  // "NAME has WHAT; REMEDY"
+  };
+  // Line ends of CR alone, zero bytes, and characters U+FFFD; none if the tokens are bytes.
+  std::vector<Problem> encoding_problems() const;
   // Prints a note, with the command that solves it, for each property of the text that may not be
   // what the user meant: line ends with CR, another encoding, characters that only the validation
   // data has, a vocabulary of one character or of very many.
