@@ -1,7 +1,7 @@
 """kinds.py: the kinds of broken runs on which heed doctor is measured, and the right finding of each.
 
 The split was written before the doctor's thresholds were chosen. SEEN kinds were looked at while the doctor
-was written; HELD_OUT kinds were first run when it was finished, and nothing was changed for them afterwards.
+was written; HELD_OUT kinds were first run when it was finished. docs/measurements.md says what was changed after them.
 """
 
 # kind: the names of the findings of which the first one must be
