@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -85,16 +87,41 @@ void multiply(MatrixRef<Real> c, Real scale) {
                c.data + i * c.stride);
 }
 
+// The sizes, strides and flags of a product, which determine LIBXSMM's function for it.
+struct XsmmShape {
+  int m, n, k, lda, ldb, ldc, flags, adds;
+  friend bool operator==(const XsmmShape& a, const XsmmShape& b) {
+    return std::memcmp(&a, &b, sizeof a) == 0;
+  }
+};
+
+// LIBXSMM's function for the shape, or nullptr. Each thread keeps the functions of its last shapes,
+// because LIBXSMM's own search takes 26 ns, as long as the smallest products of attention.
+libxsmm_smmfunction function_for(const XsmmShape& s) {
+  struct Kept {
+    XsmmShape shape;
+    libxsmm_smmfunction function;
+  };
+  constexpr std::size_t count = 64;
+  thread_local std::array<Kept, count> kept{};
+  const int mixed = s.m + 3 * s.n + 5 * s.k + 7 * s.lda + 11 * s.ldb + 13 * s.flags + 17 * s.adds;
+  Kept& entry = kept[static_cast<unsigned>(mixed) * 2654435761u >> 26];
+  if (entry.function != nullptr && entry.shape == s) return entry.function;
+  const float alpha = 1, beta = s.adds ? 1 : 0;
+  entry = {s, libxsmm_smmdispatch(s.m, s.n, s.k, &s.lda, &s.ldb, &s.ldc, &alpha, &beta, &s.flags,
+                                  nullptr)};
+  return entry.function;
+}
+
 // Returns false if LIBXSMM has no function for the product. It has none for c += scale * a b.
 bool xsmm_gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output, Real scale) {
   if (scale != 1 && output == Output::accumulate) return false;
   if (b.is_transposed) b = rows_of(b);
   const int m = blas_int(c.columns), n = blas_int(c.rows), k = blas_int(a.columns);
   const int lda = blas_int(b.stride), ldb = blas_int(a.stride), ldc = blas_int(c.stride);
-  const float alpha = 1, beta = output == Output::accumulate ? 1 : 0;
   const int flags = a.is_transposed ? LIBXSMM_GEMM_FLAG_TRANS_B : LIBXSMM_GEMM_FLAG_NONE;
   const libxsmm_smmfunction product =
-      libxsmm_smmdispatch(m, n, k, &lda, &ldb, &ldc, &alpha, &beta, &flags, nullptr);
+      function_for({m, n, k, lda, ldb, ldc, flags, output == Output::accumulate});
   if (product == nullptr) return false;
   const auto floats = [](const Real* x) { return reinterpret_cast<const float*>(x); };
   product(floats(b.data), floats(a.data), reinterpret_cast<float*>(c.data));
