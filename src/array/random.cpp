@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "heed/array/parallel.hpp"
 #include "heed/array/shape.hpp"
 #include "heed/base/error.hpp"
 
@@ -52,7 +53,9 @@ template <class T>
 static void fill_normals(MersenneTwister& bits, T* x, std::size_t n, T mean, T std) {
   const auto uniform = [&] { return bits.uniform<T>(); };
   std::generate_n(x, n, uniform);
-  for (std::size_t i = 0; i + 16 <= n; i += 16) make_normals_16(x + i, mean, std);
+  parallel_for(n / 16, 1024, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) make_normals_16(x + 16 * i, mean, std);
+  });
   if (n % 16 == 0) return;
   std::generate_n(x + n - 16, 16, uniform);
   make_normals_16(x + n - 16, mean, std);

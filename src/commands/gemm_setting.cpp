@@ -4,10 +4,13 @@
 
 #include <cstdlib>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "commands/flags.hpp"
 #include "commands/terminal.hpp"
 #include "gemm/measured_choice.hpp"
+#include "heed/array/parallel.hpp"
 #include "heed/base/error.hpp"
 
 namespace heed::app {
@@ -37,6 +40,23 @@ void set_gemm_of_run(const GemmChoice& saved) {
   set_gemm_from_environment();
   note("the run computed its matrix products with " + saved.text() + ", and now with " +
        gemm_choice().text() + ": results may differ in their last digits");
+}
+
+// Computes a small product with each library of the choice.
+static void multiply_once() {
+  const std::vector<Real> ones(4, 1);
+  std::vector<Real> product(4);
+  for (const GemmLibrary library : all_gemm_libraries)
+    if (uses(gemm_choice(), library))
+      gemm_by(library, {ones.data(), 2, 2, 2}, {ones.data(), 2, 2, 2}, {product.data(), 2, 2, 2});
+}
+
+std::future<void> start_gemm_libraries() {
+  try {
+    return num_threads() == 1 ? std::future<void>() : std::async(std::launch::async, multiply_once);
+  } catch (const std::system_error&) {
+    return {};  // without another thread, they start later
+  }
 }
 
 }  // namespace heed::app

@@ -13,6 +13,7 @@
 
 #include "base/hash.hpp"
 #include "base/machine.hpp"
+#include "gemm/library_version.hpp"
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
@@ -73,17 +74,35 @@ double total_seconds(const std::vector<GemmSpeed>& speeds, GemmForm form, GemmSi
   return seconds;
 }
 
-// Identifies the processor and the libraries for which a choice was measured.
-std::string measured_with() {
-  std::string text = "heed 3; " + processor_name();
-  for (const GemmLibrary library : all_gemm_libraries)
-    if (is_installed(library)) text += "; " + std::string(name_of(library));
-  return text + "; " + blas_name();
+// Identifies the processor and the OpenBLAS with which a choice was measured. The number of threads
+// does not matter: each product is measured on one thread, and results must not depend on it.
+std::string machine() {
+  return "heed 4; " + processor_name() + "; " + name_and_version(GemmLibrary::openblas);
 }
 
 // Each processor has a file of its own, because several machines may share a home folder.
 std::filesystem::path file_in(const std::filesystem::path& folder) {
-  return folder / ("gemm-" + hexadecimal("%016llx", hash64(measured_with())));
+  return folder / ("gemm-" + hexadecimal("%016llx", hash64(machine())));
+}
+
+// The other libraries that are installed, with their versions: "xsmm 1.17; onednn 2.6.3; ".
+std::string other_libraries() {
+  std::string text;
+  for (const GemmLibrary library : {GemmLibrary::xsmm, GemmLibrary::onednn})
+    if (is_installed(library)) text += name_and_version(library) + "; ";
+  return text;
+}
+
+// Whether a choice from measurements of the libraries in the text still holds. It does not load a
+// library that was measured but not chosen, so that programs start faster.
+bool is_current(const std::string& measured, const GemmChoice& choice) {
+  const auto holds = [&](GemmLibrary library) {
+    const bool was_measured = measured.find(name_of(library)) != measured.npos;
+    if (!uses(choice, library)) return was_measured || !is_installed(library);
+    return is_installed(library) &&
+           measured.find(name_and_version(library) + "; ") != measured.npos;
+  };
+  return holds(GemmLibrary::xsmm) && holds(GemmLibrary::onednn);
 }
 
 // The choice in the file, if it was measured with the same processor and libraries.
@@ -93,9 +112,9 @@ std::optional<GemmChoice> stored_choice(const std::filesystem::path& file) {
     const InputFile input(file);
     if (input.size() > most_bytes) return {};
     const std::vector<std::string> lines = lines_of(input.read_to_end());
-    if (lines.size() < 2 || lines[0] != measured_with()) return {};
-    const GemmChoice choice = GemmChoice::parse(lines[1]);
-    return is_installed(choice) ? std::optional(choice) : std::nullopt;
+    if (lines.size() < 3 || lines[0] != machine()) return {};
+    const GemmChoice choice = GemmChoice::parse(lines[2]);
+    return is_current(lines[1], choice) ? std::optional(choice) : std::nullopt;
   } catch (const Error&) {
     return {};  // no file, or a damaged one
   }
@@ -161,6 +180,13 @@ GemmChoice fastest(const std::vector<GemmSpeed>& speeds) {
   return choice;
 }
 
+bool uses(const GemmChoice& choice, GemmLibrary library) {
+  for (const GemmForm form : all_gemm_forms)
+    for (const GemmSize size : all_gemm_sizes)
+      if (choice.at(form, size) == library) return true;
+  return false;
+}
+
 std::filesystem::path cache_folder() {
   const auto absolute = [](const char* name) {
     const char* const value = std::getenv(name);
@@ -182,7 +208,7 @@ GemmChoice measured_choice(const std::filesystem::path& folder) {
     if (const auto stored = stored_choice(file)) return *stored;  // written by another process
     AtomicFile written(file);
     const GemmChoice choice = fastest(measure_gemm());
-    const std::string content = measured_with() + "\n" + choice.text() + "\n";
+    const std::string content = machine() + "\n" + other_libraries() + "\n" + choice.text() + "\n";
     written.write(content.data(), content.size());
     written.commit();
     return choice;

@@ -27,7 +27,10 @@ std::vector<GemmSpeed> measure_gemm();
 // at least 3 % faster, because a smaller difference may be chance.
 GemmChoice fastest(const std::vector<GemmSpeed>& speeds);
 
-// The choice in the folder's file for this processor and these libraries. If there is none,
+bool uses(const GemmChoice& choice, GemmLibrary library);  // for any form and size
+
+// The choice in the folder's file for this processor and these libraries: a library that was
+// measured but not chosen is not loaded. If there is none,
 // measures and writes the file; other processes that need it wait meanwhile. If the folder cannot
 // be written, the choice is OpenBLAS: another measurement could choose otherwise, and change the
 // bits of a run.

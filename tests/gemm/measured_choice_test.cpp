@@ -2,9 +2,13 @@
 
 #include "gemm/measured_choice.hpp"
 
+#include <cstdlib>
 #include <fstream>
+#include <iterator>
 
 #include "catch.hpp"
+#include "commands/child.hpp"
+#include "gemm/library_version.hpp"
 #include "gemm/speeds.hpp"
 #include "scratch_folder.hpp"
 
@@ -44,16 +48,58 @@ TEST_CASE("the measured choice is stored and used again", "[gemm]") {
   CHECK(stored.find("\n" + measured.text() + "\n") != std::string::npos);
 
   // Another choice in the file wins, if it was measured with the same processor and libraries.
-  const std::string first_line = stored.substr(0, stored.find('\n') + 1);
-  std::ofstream(file) << first_line << "openblas\n";
+  const std::size_t first_end = stored.find('\n') + 1,
+                    second_end = stored.find('\n', first_end) + 1;
+  const std::string machine = stored.substr(0, first_end),
+                    measured_with = stored.substr(0, second_end);
+  std::ofstream(file) << measured_with << "openblas\n";
   CHECK(measured_choice(folder) == GemmChoice());
-  std::ofstream(file) << "another processor\nopenblas\n";
+  std::ofstream(file) << "another processor\n\nopenblas\n";
   measured_choice(folder);
-  CHECK(content(file).substr(0, first_line.size()) == first_line);
-  std::ofstream(file) << first_line << "damaged\n";
+  CHECK(content(file).substr(0, second_end) == measured_with);
+  std::ofstream(file) << measured_with << "damaged\n";
   measured_choice(folder);
   CHECK(content(file).find("damaged") == std::string::npos);
+
+  // A new library, or another version of a chosen one, is measured. (Each measurement takes long.)
+  for (const GemmLibrary library : {GemmLibrary::xsmm, GemmLibrary::onednn})
+    if (is_installed(library))
+      CHECK(measured_with.find(name_and_version(library) + "; ") != std::string::npos);
+  if (!is_installed(GemmLibrary::onednn)) return;
+  std::ofstream(file) << machine << "xsmm; \nopenblas\n";
+  measured_choice(folder);
+  CHECK(content(file).substr(0, second_end) == measured_with);
+  std::ofstream(file) << machine << "xsmm; onednn 0.1; \nonednn\n";
+  measured_choice(folder);
+  CHECK(content(file).substr(0, second_end) == measured_with);
 }
+
+#if defined(__linux__)
+// Hidden: the next test runs this one in a process of its own.
+TEST_CASE("a stored choice of OpenBLAS is read", "[gemm][.][stored_openblas]") {
+  CHECK(measured_choice(std::getenv("STORED_CHOICE")) == GemmChoice());
+  std::ifstream maps("/proc/self/maps");
+  const std::string text{std::istreambuf_iterator<char>(maps), {}};
+  CHECK(text.find("libopenblas") != text.npos);
+  CHECK(text.find("libdnnl") == text.npos);
+}
+
+TEST_CASE("oneDNN is not loaded if the stored choice does not use it", "[gemm]") {
+  const ScratchFolder scratch;
+  measured_choice(scratch.path);  // writes the file
+  const std::filesystem::path file = only_file_in(scratch.path);
+  const std::string stored = content(file);
+  const std::size_t second_end = stored.find('\n', stored.find('\n') + 1) + 1;
+  std::ofstream(file) << stored.substr(0, second_end) << "openblas\n";
+  const auto self = std::filesystem::read_symlink("/proc/self/exe");
+  heed_test::Call call{{self.string(), "[stored_openblas]"}, self.parent_path(), ""};
+  call.environment["STORED_CHOICE"] = scratch.path.string();
+  const heed_test::Finished child = heed_test::run(call);
+  INFO(child.out);
+  CHECK(child.code == 0);
+  CHECK(child.out.find("No tests ran") == child.out.npos);
+}
+#endif
 
 TEST_CASE("without a folder that can be written the choice is OpenBLAS", "[gemm]") {
   const ScratchFolder scratch;

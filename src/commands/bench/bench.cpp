@@ -206,6 +206,7 @@ int run(const BenchCommand& given) {
   check_threads(std::max(num_threads(), command.workload.threads));
   exit_at_interrupt();
   set_gemm_from_environment();
+  const std::future<void> libraries = start_gemm_libraries();
   LiveLine line;
   if (command.processes) {
     std::function<double(std::int64_t)> peer_ms;

@@ -123,6 +123,7 @@ struct Run {
     check_blas_buffers();
     check_threads();
     checkpoint ? set_gemm_of_run(checkpoint->gemm()) : set_gemm_from_environment();
+    const std::future<void> libraries = start_gemm_libraries();  // while the parameters are drawn
     Distribution distribution{&communicator, {}, command.zero, received_signal};
     distribution.exchange.overlap = command.overlap;
     trainer = heed::make_trainer(*text.corpus, command.model, command.training, distribution);
