@@ -1,4 +1,4 @@
-# page.cmake: embeds the pages of `heed look --page` and `--film` from src/page, and the sources of
+# page.cmake: embeds the pages of `heed look --page` and `--film`, and of reports, from src/page, and the sources of
 # the operations, which the film shows, into a source file.
 
 set(folder ${PROJECT_SOURCE_DIR}/src/page)
@@ -28,6 +28,8 @@ heed_embed(PAGE_SCRIPT ${scripts})
 heed_embed(FILM_MARKUP ${folder}/film/film.html)
 heed_embed(FILM_STYLE ${folder}/page.css ${folder}/film/film.css)
 heed_embed(FILM_SCRIPT ${film_scripts})
+heed_embed(REPORT_MARKUP ${folder}/report/report.html)
+heed_embed(REPORT_STYLE ${folder}/page.css ${folder}/report/report.css)
 heed_embed(LOAD ${folder}/load.js)
 heed_embed(OPERATIONS ${operations})
 configure_file(${folder}/embedded.cpp.in ${PROJECT_BINARY_DIR}/page_embedded.cpp @ONLY)

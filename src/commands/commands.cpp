@@ -16,6 +16,7 @@ const std::vector<CommandName> all_commands = {
     {"first", "find the first step at which a condition holds"},
     {"blame", "find the steps and the text that changed a weight"},
     {"doctor", "say what is likely wrong with a training run"},
+    {"compare", "show several training runs in one plot and table"},
     {"look", "show attention weights, scores and ablation of heads"},
     {"corpus", "write a text of known entropy"},
     {"inspect", "list the tensors and metadata of a safetensors file"},

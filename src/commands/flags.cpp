@@ -143,7 +143,8 @@ std::string Flags::value_of(const Flag& flag, const Arguments& arguments, std::s
 
 void Flags::add_positional(const std::string& argument, Others& others) const {
   others.positionals.push_back(argument);
-  if (others.positionals.size() > positionals_.size() && others.error.empty())
+  const bool has_list = !positionals_.empty() && positionals_.back().targets != nullptr;
+  if (others.positionals.size() > positionals_.size() && !has_list && others.error.empty())
     others.error = "'" + abbreviated(argument) + "' is one argument too many; see --help";
 }
 
@@ -172,8 +173,12 @@ Flags::Others Flags::separated(const Arguments& arguments) {
 
 void Flags::set_positionals(const Arguments& values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i].empty()) throw_usage_error(positionals_[i].name, "", "is empty; give a name");
-    *positionals_[i].target = values[i];
+    const Positional& positional = positionals_[std::min(i, positionals_.size() - 1)];
+    if (values[i].empty()) throw_usage_error(positional.name, "", "is empty; give a name");
+    if (positional.targets != nullptr)
+      positional.targets->push_back(values[i]);
+    else
+      *positional.target = values[i];
   }
 }
 
@@ -192,7 +197,7 @@ void Flags::set_flags() {
 std::string Flags::usage() const {
   std::string text = "./heed " + command_;
   for (const Positional& p : positionals_)
-    text += p.needed.empty() ? " [" + p.name + "]" : " " + p.name;
+    text += p.needed.empty() ? " [" + p.name + "]" : " " + p.name + (p.targets ? "..." : "");
   return text + " [OPTIONS]";
 }
 
@@ -226,7 +231,8 @@ std::optional<ShowText> Flags::read(const Arguments& arguments) {
   set_positionals(others.positionals);
   set_flags();
   for (const Positional& p : positionals_)
-    if (p.target->empty() && !p.needed.empty()) throw UsageError(command_ + ": give " + p.needed);
+    if (!p.needed.empty() && (p.targets != nullptr ? p.targets->empty() : p.target->empty()))
+      throw UsageError(command_ + ": give " + p.needed);
   return {};
 }
 

@@ -85,7 +85,12 @@ class Flags {
   // `needed` describes it in the error message about a missing argument.
   void positional(const std::string& name, std::string& target, const std::string& help,
                   const std::string& needed = "") {
-    positionals_.push_back({name, help, needed, &target});
+    positionals_.push_back({name, help, needed, &target, nullptr});
+  }
+  // Declares the last positional argument, which can be given several times, and must be once.
+  void positionals(const std::string& name, std::vector<std::string>& targets,
+                   const std::string& help, const std::string& needed) {
+    positionals_.push_back({name, help, needed, nullptr, &targets});
   }
   template <class T>  // T is std::string or std::optional<std::string>
   void text(const std::string& flag, const std::string& type, const std::string& help, T& target) {
@@ -143,6 +148,7 @@ class Flags {
   struct Positional {
     std::string name, help, needed;
     std::string* target;
+    std::vector<std::string>* targets;  // of several arguments, or null
   };
   struct Flag {
     std::string name, group, type;  // `type` is empty if the flag takes no value

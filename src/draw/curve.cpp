@@ -19,11 +19,14 @@ namespace {
 std::vector<std::string> colors_of(const std::vector<Series>& series) {
   constexpr const char* line_colors[] = {"#56B4E9", "#009E73", "#CC79A7", "#E69F00",
                                          "#D55E00", "#0072B2", "#000000", "#882255"};
-  constexpr const char* point_colors[] = {"#D55E00", "#0072B2", "#000000", "#882255"};
+  constexpr const char* point_colors[] = {"#D55E00", "#0072B2", "#000000", "#882255",
+                                          "#009E73", "#CC79A7", "#E69F00", "#56B4E9"};
   std::vector<std::string> colors;
   std::size_t lines = 0, points = 0;
   for (const Series& s : series)
-    colors.emplace_back(s.points ? point_colors[points++ % 4] : line_colors[lines++ % 8]);
+    colors.emplace_back(s.muted    ? "#BBBBBB"
+                        : s.points ? point_colors[points++ % 8]
+                                   : line_colors[lines++ % 8]);
   return colors;
 }
 
@@ -42,7 +45,7 @@ std::string end_labels(const std::vector<Series>& series, const PlotView& view) 
   std::multimap<double, std::string> color_of_value;  // sorted by value, the lowest first
   for (std::size_t i = 0; i < series.size(); ++i) {
     const Series& s = series[i];
-    if (s.points && !s.y.empty() && std::isfinite(s.y.back()) && !is_single_point(s))
+    if (s.points && !s.muted && !s.y.empty() && std::isfinite(s.y.back()) && !is_single_point(s))
       color_of_value.emplace(s.y.back(), colors[i]);
   }
   std::string text;
@@ -67,16 +70,48 @@ std::string plot_clause(const std::string& file, std::size_t x_column, std::size
   const bool single = series.x.size() == 1;  // one point makes no line, so a marker is drawn
   const std::string points =
       "linespoints linewidth 2 pointtype 7 pointsize " + std::string(single ? "1.1" : "0.7");
-  const std::string style = series.points || single ? points : "lines linewidth 1.2";
+  const std::string style =
+      !series.muted && (series.points || single) ? points : "lines linewidth 1.2";
   return gnuplot_string(file) + " skip 1 using " + std::to_string(x_column) + ":" +
-         std::to_string(column) + " with " + style + " linecolor rgb '" + color + "' title " +
-         gnuplot_string(legend_of(series));
+         std::to_string(column) + " with " + style + " linecolor rgb '" + color + "' " +
+         (series.muted ? "notitle" : "title " + gnuplot_string(legend_of(series)));
+}
+
+// The part of the plot command for a band, whose half height is in the column after that of y.
+std::string band_clause(const std::string& file, std::size_t x_column, std::size_t column,
+                        const std::string& color) {
+  const std::string y = "$" + std::to_string(column), error = "$" + std::to_string(column + 1);
+  return gnuplot_string(file) + " skip 1 using " + std::to_string(x_column) + ":(" + y + "-" +
+         error + "):(" + y + "+" + error +
+         ") with filledcurves fillstyle transparent solid 0.2 noborder linecolor rgb '" + color +
+         "' notitle";
+}
+
+std::string mark_clause(const MarkedPoint& mark, std::size_t number) {
+  return "$mark" + std::to_string(number) +
+         " using 1:2 with points pointtype 6 pointsize 1.7 linewidth 2 linecolor rgb '#222222' "
+         "title " +
+         gnuplot_string(legend(HorizontalLine{mark.name, mark.y}));
+}
+
+// The data of the marked points, as gnuplot's data blocks.
+std::string mark_blocks(const std::vector<MarkedPoint>& marks) {
+  std::string text;
+  for (std::size_t i = 0; i < marks.size(); ++i)
+    text += "$mark" + std::to_string(i) + " << END\n" + gnuplot_number(marks[i].x) + "," +
+            gnuplot_number(marks[i].y) + "\nEND\n";
+  return text;
 }
 
 std::string plot_command(const CurveFile& file, const std::vector<Series>& series,
-                         const std::vector<HorizontalLine>& lines) {
+                         const std::vector<HorizontalLine>& lines,
+                         const std::vector<MarkedPoint>& marks) {
   const std::vector<std::string> colors = colors_of(series);
   std::vector<std::string> clauses;
+  for (std::size_t i = 0; i < series.size(); ++i)
+    if (!series[i].error.empty())
+      clauses.push_back(
+          band_clause(file.name, file.x_column + 1, file.y_columns[i] + 1, colors[i]));
   for (std::size_t i = 0; i < series.size(); ++i)
     clauses.push_back(
         plot_clause(file.name, file.x_column + 1, file.y_columns[i] + 1, series[i], colors[i]));
@@ -84,7 +119,8 @@ std::string plot_command(const CurveFile& file, const std::vector<Series>& serie
     clauses.push_back(gnuplot_number(lines[i].value) + " with lines linewidth 1.5 dashtype " +
                       std::to_string(2 + i % 4) + " linecolor rgb '#555555' title " +
                       gnuplot_string(legend(lines[i])));
-  return "plot " + joined(clauses, ", \\\n     ") + "\n";
+  for (std::size_t i = 0; i < marks.size(); ++i) clauses.push_back(mark_clause(marks[i], i));
+  return mark_blocks(marks) + "plot " + joined(clauses, ", \\\n     ") + "\n";
 }
 
 std::string titles(const CurveOptions& options) {
@@ -95,11 +131,28 @@ std::string titles(const CurveOptions& options) {
          gnuplot_string(options.y_title) + "\n";
 }
 
+// The width of the legend, as a fraction of the horizontal axis.
+double legend_width(const std::vector<Series>& series, const CurveOptions& options) {
+  std::size_t longest = 0;
+  const auto include = [&](const std::string& text) {
+    longest = std::max(longest, display_width(text));
+  };
+  for (const Series& s : series)
+    if (!s.muted) include(legend_of(s));
+  for (const HorizontalLine& line : options.lines) include(legend(line));
+  for (const MarkedPoint& mark : options.marks) include(legend({mark.name, mark.y}));
+  return std::max(0.3, 0.08 + 0.0105 * static_cast<double>(longest));
+}
+
 std::string svg_script(const std::string& name, const CurveFile& file,
                        const std::vector<Series>& series, const CurveOptions& options) {
   const PlotView view = view_of(series, options.lines);
-  const auto rows = static_cast<double>(series.size() + options.lines.size());
-  const std::string key = legend_position(series, options.lines, view, 0.3, 0.04 + 0.06 * rows);
+  const auto muted =
+      std::count_if(series.begin(), series.end(), [](const Series& s) { return s.muted; });
+  const auto rows = static_cast<double>(series.size() + options.lines.size() +
+                                        options.marks.size() - static_cast<std::size_t>(muted));
+  const std::string key = legend_position(series, options.lines, view,
+                                          legend_width(series, options), 0.04 + 0.06 * rows);
   return Canvas{900, 540}.head("curves. To draw them") + "set datafile separator ','\nset output " +
          gnuplot_string(name + ".svg") + "\n" + titles(options) + gnuplot_view(view) +
          "set border 3 linecolor rgb '#888888'\n"
@@ -107,20 +160,30 @@ std::string svg_script(const std::string& name, const CurveFile& file,
          "set grid linetype 1 linewidth 0.8 linecolor rgb '#E4E4E4'\n"
          "set rmargin 9\nset key " +
          key + " Left reverse samplen 2.5 spacing 1.25 width 1 height 0.4\n" +
-         end_labels(series, view) + peak_label(view) + plot_command(file, series, options.lines);
+         end_labels(series, view) + peak_label(view) +
+         plot_command(file, series, options.lines, options.marks);
 }
 
 // Returns CSV text: a header such as "x,training,validation", then one row for each point, such as
-// "10,3.9," or "250,,2.4".
+// "10,3.9," or "250,,2.4". The column after that of a series with a band has its half heights.
 std::string csv_of(const std::vector<Series>& series) {
   std::string text = "x";
-  for (const Series& s : series) text += "," + printable(s.name);
+  std::size_t columns = 1;
+  for (const Series& s : series) {
+    text += "," + printable(s.name) + (s.error.empty() ? "" : ",±");
+    columns += s.error.empty() ? 1 : 2;
+  }
   text += "\n";
-  for (std::size_t k = 0; k < series.size(); ++k)
-    for (std::size_t i = 0; i < series[k].x.size(); ++i)
-      if (std::isfinite(series[k].y[i]))
-        text += gnuplot_number(series[k].x[i]) + std::string(k + 1, ',') +
-                gnuplot_number(series[k].y[i]) + std::string(series.size() - 1 - k, ',') + "\n";
+  std::size_t column = 1;
+  for (const Series& s : series) {
+    const std::size_t used = s.error.empty() ? 1 : 2;
+    for (std::size_t i = 0; i < s.x.size(); ++i)
+      if (std::isfinite(s.y[i]))
+        text += gnuplot_number(s.x[i]) + std::string(column, ',') + gnuplot_number(s.y[i]) +
+                (s.error.empty() ? "" : "," + gnuplot_number(s.error[i])) +
+                std::string(columns - column - used, ',') + "\n";
+    column += used;
+  }
   return text;
 }
 
@@ -130,7 +193,11 @@ Plot draw_curve(const std::string& folder, const std::string& name,
                 const std::vector<Series>& series, const CurveOptions& options) {
   if (view_of(series, {}).x.empty()) return {false, "nothing to plot: no finite values yet"};
   CurveFile file{name + ".csv", 0, {}};
-  for (std::size_t i = 0; i < series.size(); ++i) file.y_columns.push_back(i + 1);
+  std::size_t column = 1;
+  for (const Series& s : series) {
+    file.y_columns.push_back(column);
+    column += s.error.empty() ? 1 : 2;
+  }
   return draw_with_gnuplot(folder, name, svg_script(name, file, series, options), csv_of(series));
 }
 

@@ -11,25 +11,6 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-// Divides the x axis into parts of equal width. Returns a series in which one point, the mean,
-// replaces all points of `series` in the same part.
-Series averaged(const Series& series, const Range& x, std::size_t parts) {
-  struct Sum {
-    double x = 0, y = 0, n = 0;
-  };
-  std::vector<Sum> sums(parts);
-  for (std::size_t i = 0; i < series.x.size(); ++i) {
-    if (!std::isfinite(series.x[i]) || !std::isfinite(series.y[i])) continue;
-    const double position = x.fraction(series.x[i]) * static_cast<double>(parts);
-    Sum& sum = sums[std::min(parts - 1, static_cast<std::size_t>(position))];
-    sum.x += series.x[i], sum.y += series.y[i], ++sum.n;
-  }
-  Series result{series.name, {}, {}};
-  for (const Sum& sum : sums)
-    if (sum.n > 0) result.append(sum.x / sum.n, sum.y / sum.n);
-  return result;
-}
-
 // Adds points to a series by linear interpolation, so that its curve in a text plot has no gaps.
 Series interpolated(const Series& series, const Range& x, std::size_t columns) {
   Series result{series.name, {}, {}};
@@ -49,14 +30,6 @@ std::string data_block(std::size_t number, const Series& series) {
   for (std::size_t i = 0; i < series.x.size(); ++i)
     text += gnuplot_number(series.x[i]) + " " + gnuplot_number(series.y[i]) + "\n";
   return text + "END\n";
-}
-
-// Returns the distance between axis tics, 1, 2, 2.5 or 5 times a power of ten, for about five tics.
-double tic_step(double span) {
-  const double power = std::pow(10.0, std::floor(std::log10(span / 5)));
-  for (const double step : {1.0, 2.0, 2.5, 5.0})
-    if (step * power >= span / 5) return step * power;
-  return 10 * power;
 }
 
 // Plots the horizontal lines first, so that the curves are drawn over the lines.

@@ -20,7 +20,11 @@ PlotView ranges(const std::vector<Series>& series, double first_x) {
   for (const Series& s : series)
     for (std::size_t i = 0; i < s.x.size(); ++i) {
       if (std::isfinite(s.y[i])) view.x.include(s.x[i]);
-      if (s.x[i] >= first_x) view.y.include(s.y[i]);
+      if (s.x[i] < first_x) continue;
+      view.y.include(s.y[i]);
+      if (s.error.empty()) continue;
+      view.y.include(s.y[i] - s.error[i]);
+      view.y.include(s.y[i] + s.error[i]);
     }
   return view;
 }
@@ -45,6 +49,10 @@ void check_sizes(const std::vector<Series>& series) {
     if (s.x.size() != s.y.size())
       throw_error("curve: series ", in_quotes(s.name), " has ", s.x.size(), " x and ", s.y.size(),
                   " y values; give one y for each x");
+  for (const Series& s : series)
+    if (!s.error.empty() && s.error.size() != s.x.size())
+      throw_error("curve: series ", in_quotes(s.name), " has ", s.x.size(), " points and ",
+                  s.error.size(), " errors; give one for each point, or none");
 }
 
 }  // namespace
@@ -83,6 +91,30 @@ PlotView view_of(const std::vector<Series>& series, const std::vector<Horizontal
   view.y.low -= margin;
   view.y.high += margin;
   return view;
+}
+
+double tic_step(double span) {
+  const double power = std::pow(10.0, std::floor(std::log10(span / 5)));
+  for (const double step : {1.0, 2.0, 2.5, 5.0})
+    if (step * power >= span / 5) return step * power;
+  return 10 * power;
+}
+
+Series averaged(const Series& series, const Range& x, std::size_t parts) {
+  struct Sum {
+    double x = 0, y = 0, n = 0;
+  };
+  std::vector<Sum> sums(parts);
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    if (!std::isfinite(series.x[i]) || !std::isfinite(series.y[i])) continue;
+    const double position = x.fraction(series.x[i]) * static_cast<double>(parts);
+    Sum& sum = sums[std::min(parts - 1, static_cast<std::size_t>(position))];
+    sum.x += series.x[i], sum.y += series.y[i], ++sum.n;
+  }
+  Series result{series.name, {}, {}};
+  for (const Sum& sum : sums)
+    if (sum.n > 0) result.append(sum.x / sum.n, sum.y / sum.n);
+  return result;
 }
 
 std::string legend_position(const std::vector<Series>& series,

@@ -18,6 +18,7 @@ struct EmbeddedPage {
 
 extern const EmbeddedPage attention;       // page.html, page.css and the *.js files, joined
 extern const EmbeddedPage film;            // film/
+extern const EmbeddedPage report;          // report/, without a script
 extern const EmbeddedPart load;            // load.js, the first script of both pages
 extern const std::string_view operations;  // src/ops/*.cpp, joined
 

@@ -157,6 +157,13 @@ std::string film_page(std::string_view title, std::string_view json) {
   return filled_page(page::film, title, {{"data", base64(deflated(json))}});
 }
 
+std::string report_page(std::string_view title, std::string_view body, int refresh) {
+  const std::string seconds = std::to_string(refresh);
+  const std::string reload = "<meta http-equiv=\"refresh\" content=\"" + seconds + "\">\n";
+  return filled_page(page::report, title,
+                     {{"body", std::string(body)}, {"refresh", refresh > 0 ? reload : ""}});
+}
+
 std::size_t compressed_size(std::string_view json) { return base64(deflated(json)).size(); }
 
 }  // namespace HEED_NAMESPACE

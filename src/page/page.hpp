@@ -39,6 +39,9 @@ std::string attention_page(std::string_view title, std::string_view json,
                            std::string_view gradients);
 // The page of `heed look --film`, in the same form.
 std::string film_page(std::string_view title, std::string_view json);
+// A page of charts and tables without a script: `body` is HTML. If `refresh` is above 0, the browser
+// loads the page again after so many seconds. The policy of the page forbids every request.
+std::string report_page(std::string_view title, std::string_view body, int refresh = 0);
 // The bytes that a part of the data takes in the page, if it were compressed alone.
 std::size_t compressed_size(std::string_view json);
 

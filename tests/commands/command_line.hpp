@@ -9,6 +9,7 @@
 #include "commands/blame/blame.hpp"
 #include "commands/book/book.hpp"
 #include "commands/commands.hpp"
+#include "commands/compare/compare.hpp"
 #include "commands/corpus/corpus.hpp"
 #include "commands/doctor/doctor.hpp"
 #include "commands/export/export.hpp"
@@ -25,7 +26,7 @@ namespace heed::app {
 using Command =
     std::variant<TrainCommand, SampleCommand, LookCommand, CorpusCommand, InspectCommand,
                  BenchCommand, BookCommand, ImportCommand, ExportCommand, ReplayCommand,
-                 FirstCommand, BlameCommand, DoctorCommand, ShowText>;
+                 FirstCommand, BlameCommand, DoctorCommand, CompareCommand, ShowText>;
 
 template <class C>
 Command parsed_as(const Arguments& arguments) {
@@ -41,7 +42,7 @@ inline Command parse_command_line(const Arguments& words) {
       {"export", parsed_as<ExportCommand>},   {"book", parsed_as<BookCommand>},
       {"bench", parsed_as<BenchCommand>},     {"replay", parsed_as<ReplayCommand>},
       {"first", parsed_as<FirstCommand>},     {"blame", parsed_as<BlameCommand>},
-      {"doctor", parsed_as<DoctorCommand>}};
+      {"doctor", parsed_as<DoctorCommand>},   {"compare", parsed_as<CompareCommand>}};
   if (words.empty() || find_command(words[0]) == nullptr) return read_without_command(words);
   return parsers.at(words[0])({words.begin() + 1, words.end()});
 }

@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "commands/heed_program.hpp"
 #include "heed/base/text.hpp"
+#include "heed/study/markov_source.hpp"
 #include "readme.hpp"
 #include "scratch_folder.hpp"
 
@@ -49,6 +50,20 @@ TEST_CASE("draw_loss_curve plots loss.csv as loss.svg with loss.gp", "[commands]
   CHECK(has(svg, "it&apos;s harbour.txt") != has(svg, "it's harbour.txt"));
   CHECK(has(svg, "1.5251"));
   CHECK(has(svg, "loss (nats per character)"));
+}
+
+TEST_CASE("loss.svg marks the lowest validation loss and the entropy of a text of heed corpus",
+          "[commands][loss_curve]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed({"corpus", "g.txt", "--size", "3000"}).code == 0);
+  const Arguments train = Arguments{"train", "g.txt", "--out", "o"} + tiny;
+  REQUIRE(sandbox.heed(train).code == 0);
+  const std::string script = content(sandbox / "o/loss.gp");
+  const double bound = grammar_source().window_entropy(16);
+  CHECK(has(script, "'lower bound: the entropy  " + decimal(bound, 4) + "'"));
+  CHECK(has(script, "'lowest validation, step 20  "));
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--replace"}).code == 0);
+  CHECK(!has(content(sandbox / "o/loss.gp"), "lower bound"));
 }
 
 TEST_CASE("draw_loss_curve returns a message for a missing or empty loss.csv",

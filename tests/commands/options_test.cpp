@@ -54,7 +54,7 @@ std::string line_of(const std::string& help, const std::string& flag) {
 
 const std::vector<std::string> command_names = {"train", "sample", "replay",  "first",  "blame",
                                                 "look",  "corpus", "inspect", "import", "export",
-                                                "book",  "bench",  "doctor"};
+                                                "book",  "bench",  "doctor",  "compare"};
 
 struct TrainFlag {
   std::string flag, default_value, other_value;

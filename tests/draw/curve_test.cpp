@@ -233,3 +233,23 @@ TEST_CASE("draw_curve_of_file needs one column for each series", "[draw][curve]"
           draw_curve_of_file(".", "ok", {"x.csv", 0, {}}, curve, {});
         }) == "curve: 0 columns for 1 series; give one column for each series");
 }
+
+TEST_CASE("a series with errors has a band, and a muted one is grey and has no name",
+          "[draw][curve]") {
+  const ScratchFolder folder;
+  Series mean{"mean", {1, 2}, {3, 2}, true, {0.5, 0.25}}, other{"other", {1, 2}, {5, 4}};
+  other.muted = true;
+  CurveOptions options;
+  options.marks = {{"lowest, step 2", 2, 2}};
+  draw_curve(folder.path, "c", {other, mean}, options);
+  CHECK(folder.read("c.csv") == "x,other,mean,±\n1,5,,\n2,4,,\n1,,3,0.5\n2,,2,0.25\n");
+  const std::string script = folder.read("c.gp");
+  CHECK(has(script, "using 1:($3-$4):($3+$4) with filledcurves"));
+  CHECK(has(script, "linecolor rgb '#BBBBBB' notitle"));
+  CHECK(!has(script, "'other'"));
+  CHECK(has(script, "$mark0 << END\n2,2\nEND\n"));
+  CHECK(has(script, "title 'lowest, step 2  2.0000'"));
+  mean.error.pop_back();
+  CHECK(message_of([&] { draw_curve(folder.path, "c", {mean}); }) ==
+        "curve: series 'mean' has 2 points and 1 errors; give one for each point, or none");
+}

@@ -371,3 +371,19 @@ TEST_CASE("impossible letters, unknown kinds and unknown states are rejected", "
   CHECK(message_of([&] { source.draw(1, generator, state); }) ==
         "source: the first state is 2; give one below 2");
 }
+
+TEST_CASE("a text of a built-in source is recognized, another one is not", "[study][source]") {
+  Generator generator(3);
+  for (const char* kind : {"grammar", "chain"}) {
+    const MarkovSource source = built_in_source(kind);
+    const auto found = source_of_text(source.draw(2000, generator));
+    REQUIRE(found.has_value());
+    CHECK(found->entropy_rate() == source.entropy_rate());
+    CHECK(!source_of_text(source.draw(100, generator)));
+  }
+  std::string cycle;
+  while (cycle.size() < 3000) cycle += "abc";  // possible for the chain, but not likely
+  CHECK(!source_of_text(cycle));
+  CHECK(!source_of_text(""));
+  CHECK(!source_of_text(std::string(1000, 'x')));
+}

@@ -16,6 +16,7 @@ struct CurveOptions {
   std::string x_title = "step";                       // title of the horizontal axis
   std::string y_title = "loss (nats per character)";  // title of the vertical axis
   std::vector<HorizontalLine> lines = {};             // horizontal lines, such as an entropy rate
+  std::vector<MarkedPoint> marks = {};                // circled in the picture; not in text plots
   std::size_t width = 72;                             // width of the text plot, in characters
   std::size_t height = 18;                            // height of the text plot, in lines
 };

@@ -1,6 +1,7 @@
 // series.hpp: data series, the axis ranges a plot shows, and the position of its legend.
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@ struct Series {
   std::vector<double> x;  // the x values, such as step numbers
   std::vector<double> y;  // the y values, one for each x value
   bool points = false;    // whether to mark each point, and label the last point with its y value
+  std::vector<double> error = {};  // half the height of a band around each point, or no band
+  bool muted = false;              // whether to draw it thin and grey, without a name or labels
 
   // Adds the point (at_x, value) to the curve.
   void append(double at_x, double value) { x.push_back(at_x), y.push_back(value); }
@@ -26,6 +29,12 @@ struct HorizontalLine {
   double value;      // the y coordinate of the line
 };
 std::string legend(const HorizontalLine& line);  // a legend entry such as "bigram  2.1000"
+
+// One point of a curve to mark, such as the lowest validation loss.
+struct MarkedPoint {
+  std::string name;  // the name in the legend
+  double x, y;       // its coordinates
+};
 
 // A number in a label: decimal() or, if the value would be zero or very long, four significant
 // digits, such as "1.5e-06".
@@ -57,6 +66,13 @@ struct PlotView {
 // these larger values. If any point is finite, both ranges have a positive length. Throws Error
 // unless each series has as many x values as y values.
 PlotView view_of(const std::vector<Series>& series, const std::vector<HorizontalLine>& lines);
+
+// The distance between axis tics, 1, 2, 2.5 or 5 times a power of ten, for about five tics.
+double tic_step(double span);
+
+// Divides the x axis into parts of equal width. Returns a series in which one point, the mean,
+// replaces all points of `series` in the same part.
+Series averaged(const Series& series, const Range& x, std::size_t parts);
 
 // The corner, such as "top right", where a legend of this width and height (fractions of the axes)
 // covers no curve and no line, or "below" if there is no such corner.

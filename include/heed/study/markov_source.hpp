@@ -1,6 +1,7 @@
 // markov_source.hpp: Markov sources of text with a known entropy rate, two of them built in.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -98,5 +99,9 @@ MarkovSource chain_source();
 
 // Returns grammar_source() or chain_source(). Throws Error unless `kind` is "grammar" or "chain".
 MarkovSource built_in_source(std::string_view kind);
+
+// The built-in source from which a text of at least 200 letters was drawn: the first million
+// letters are possible, and their mean negative log-likelihood is near the entropy rate.
+std::optional<MarkovSource> source_of_text(std::string_view text);
 
 }  // namespace HEED_NAMESPACE

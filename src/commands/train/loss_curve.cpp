@@ -2,8 +2,12 @@
 
 #include "commands/train/loss_curve.hpp"
 
+#include <algorithm>
+
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
+#include "heed/base/text.hpp"
+#include "heed/study/markov_source.hpp"
 
 namespace heed::app {
 
@@ -12,9 +16,25 @@ std::vector<Series> loss_series(const LossCsv& losses) {
           {"validation", losses.validation.steps, losses.validation.values, true}};
 }
 
-Plot draw_loss_curve(const std::string& folder, const CurveOptions& options) {
+std::vector<HorizontalLine> loss_bounds(const TrainingText& text, std::size_t block_size) {
+  constexpr std::size_t long_context = 1024;  // letters; the entropies after more take seconds
+  if (const Unit unit = text.vocabulary->unit(); unit != Unit::code_point && unit != Unit::byte)
+    return {};
+  const std::optional<MarkovSource> source = source_of_text(text.corpus->text());
+  if (!source) return {};
+  return {{"lower bound: the entropy", block_size <= long_context
+                                           ? source->window_entropy(block_size)
+                                           : source->entropy_rate()}};
+}
+
+Plot draw_loss_curve(const std::string& folder, CurveOptions options) {
   try {
     const LossCsv losses = read_loss_csv(path_in(folder, "loss.csv"));
+    const auto& [steps, values] = losses.validation;
+    if (const auto best = std::min_element(values.begin(), values.end()); best != values.end()) {
+      const double step = steps[static_cast<std::size_t>(best - values.begin())];
+      options.marks = {{"lowest validation, step " + exact(step), step, *best}};
+    }
     return draw_curve_of_file(
         folder, "loss", {"loss.csv", losses.step_column, {losses.train_column, losses.val_column}},
         loss_series(losses), options);

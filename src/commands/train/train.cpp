@@ -278,6 +278,7 @@ struct Run {
     CurveOptions curve;
     curve.y_title = "loss (nats per token)";
     curve.title = "training on " + std::filesystem::path(text.name()).filename().string();
+    curve.lines = loss_bounds(text, command.model.block_size);
     const Plot plot = draw_loss_curve(folder.path.string(), curve);
     write_file_atomically(folder.sample(), sample);  // last: --resume takes it for the run's end
     writer.finish();

@@ -1,0 +1,50 @@
+// comparison.hpp: the tables, plots and page of heed compare.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "commands/compare/run_group.hpp"
+#include "heed/draw/curve.hpp"
+
+namespace heed::app {
+
+// Groups of runs, and how they are shown. heed sweep ends with it too.
+class RunComparison {
+ public:
+  // Throws Error if a run is given twice, if it cannot be read (see read_run()), and if `by` is
+  // tokens and a run has no checkpoint.
+  RunComparison(const std::vector<std::string>& runs, std::string by);
+
+  const std::vector<RunGroup>& groups() const { return groups_; }
+
+  // Writes the page, if its name is not empty, and compare.svg, compare.csv and compare.gp into the
+  // folder. Prints the curves (without gnuplot, a note), the tables, the samples and notes.
+  void show(const std::string& folder, const std::string& page) const;
+
+ private:
+  // A table. The first row has the titles of the columns; `text_columns` are aligned at the left.
+  struct Cells {
+    std::vector<std::vector<std::string>> rows;
+    std::set<std::size_t> text_columns;
+  };
+  std::string curves_text() const;
+  std::string tables_text() const;
+  std::string html() const;
+  Cells options() const;
+  Cells losses() const;
+  std::vector<std::string> notes() const;
+  std::string title() const;
+  // The first `shown` curves with their names, the others muted.
+  std::vector<Series> curves(std::size_t shown) const;
+  CurveOptions curve_options() const;
+  static std::string text_of(const Cells& cells);
+  static std::string html_of(const Cells& cells);
+
+  std::string by_;
+  std::vector<RunGroup> groups_;
+};
+
+}  // namespace heed::app

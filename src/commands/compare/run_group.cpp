@@ -1,0 +1,167 @@
+// run_group.cpp: groups runs by their options, and averages their losses over seeds.
+
+#include "commands/compare/run_group.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "heed/base/text.hpp"
+
+namespace heed::app {
+namespace {
+
+// The options that runs of a group have in common; "" if they are unknown.
+std::map<std::string, std::string> common_options(const ComparedRun& run) {
+  std::map<std::string, std::string> options = run.options;
+  options.erase("--seed");
+  if (run.has_checkpoint()) options["text and tokens"] = run.tokens;
+  return options;
+}
+
+bool belongs(const ComparedRun& run, const RunGroup& group) {
+  if (!run.has_checkpoint() || common_options(run) != common_options(group.first())) return false;
+  // Two runs of one seed have the same losses, so they are one measurement.
+  return std::none_of(group.runs.begin(), group.runs.end(),
+                      [&](const ComparedRun& other) { return other.seed() == run.seed(); });
+}
+
+std::map<std::int64_t, double> losses_of(const ComparedRun& run) {
+  std::map<std::int64_t, double> losses;
+  for (const LogRow& row : run.rows)
+    if (row.val_loss && std::isfinite(*row.val_loss)) losses[row.step] = *row.val_loss;
+  return losses;
+}
+
+void average(RunGroup& group) {
+  std::map<std::int64_t, std::vector<double>> losses;
+  for (const ComparedRun& run : group.runs)
+    for (const auto& [step, loss] : losses_of(run)) losses[step].push_back(loss);
+  for (const auto& [step, values] : losses) {
+    if (values.size() < group.runs.size()) continue;
+    group.validation.push_back({step, mean_of(values)});
+    if (!group.best || group.validation.back().loss.mean < group.best->loss.mean)
+      group.best = group.validation.back();
+  }
+}
+
+double seconds_until(const ComparedRun& run, std::int64_t step) {
+  const std::vector<double> seconds = run.seconds();
+  for (std::size_t i = 0; i < run.rows.size(); ++i)
+    if (run.rows[i].step == step) return seconds[i];
+  return NAN;
+}
+
+double final_loss(const RunGroup& group) {
+  return group.final() != nullptr ? group.final()->loss.mean
+                                  : std::numeric_limits<double>::infinity();
+}
+
+void set_labels(std::vector<RunGroup>& groups) {
+  const std::vector<std::string> flags = differing_flags(groups);
+  std::set<std::string> labels;
+  for (RunGroup& group : groups) {
+    std::vector<std::string> parts;
+    for (const std::string& flag : flags)
+      if (const auto value = group.first().options.find(flag); value != group.first().options.end())
+        parts.push_back((flag == "TEXT" ? "" : flag.substr(2) + " ") + value->second);
+    group.label = parts.empty() || parts.size() > 3 ? group.name() : joined(parts, ", ");
+    if (!labels.insert(group.label).second) group.label = group.name();
+  }
+}
+
+}  // namespace
+
+double t_quantile(std::size_t degrees_of_freedom) {
+  constexpr double table[] = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706,
+                              2.4469,  2.3646, 2.3060, 2.2622, 2.2281};
+  if (degrees_of_freedom <= 10) return table[std::max<std::size_t>(degrees_of_freedom, 1) - 1];
+  // Abramowitz and Stegun 1964, 26.7.5: an expansion around the normal distribution's quantile z.
+  const double z = 1.959964, n = static_cast<double>(degrees_of_freedom);
+  const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+  return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) +
+         (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
+}
+
+double SeedMean::half_interval() const {
+  return count < 2 ? std::numeric_limits<double>::infinity()
+                   : t_quantile(count - 1) * standard_error;
+}
+
+SeedMean mean_of(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  SeedMean result{0, 0, values.size()};
+  for (const double value : values) result.mean += value / n;
+  double squares = 0;
+  for (const double value : values) squares += (value - result.mean) * (value - result.mean);
+  if (values.size() > 1) result.standard_error = std::sqrt(squares / (n - 1) / n);
+  return result;
+}
+
+std::string RunGroup::name() const {
+  std::string common = first().name;
+  for (const ComparedRun& run : runs) {
+    const std::string& other = run.name;
+    common.erase(std::mismatch(common.begin(), common.end(), other.begin(), other.end()).first,
+                 common.end());
+  }
+  return runs.size() == 1 ? common : common + "*";
+}
+
+Series RunGroup::curve(const std::string& by) const {
+  Series series{label, {}, {}, true};
+  for (const auto& [step, loss] : validation) {
+    double x = static_cast<double>(step);
+    if (by == "tokens") x *= static_cast<double>(first().tokens_per_step);
+    if (by == "seconds") {
+      std::vector<double> seconds;
+      for (const ComparedRun& run : runs) seconds.push_back(seconds_until(run, step));
+      x = mean_of(seconds).mean;
+    }
+    series.append(x, loss.mean);
+    if (runs.size() > 1) series.error.push_back(loss.standard_error);
+  }
+  return series;
+}
+
+std::vector<RunGroup> grouped_runs(std::vector<ComparedRun> runs) {
+  std::vector<RunGroup> groups;
+  for (ComparedRun& run : runs) {
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const RunGroup& g) { return belongs(run, g); });
+    if (group == groups.end()) group = groups.emplace(groups.end());
+    group->runs.push_back(std::move(run));
+  }
+  for (RunGroup& group : groups) average(group);
+  std::stable_sort(groups.begin(), groups.end(), [](const RunGroup& a, const RunGroup& b) {
+    return final_loss(a) < final_loss(b);
+  });
+  set_labels(groups);
+  return groups;
+}
+
+std::vector<std::string> differing_flags(const std::vector<RunGroup>& groups) {
+  std::map<std::string, std::set<std::string>> values;
+  std::size_t known = 0;
+  for (const RunGroup& group : groups) {
+    known += group.first().has_checkpoint() ? 1 : 0;
+    for (const auto& [flag, value] : group.first().options)
+      if (flag != "--seed") values[flag].insert(value);
+  }
+  std::vector<std::string> flags;
+  for (const auto& [flag, different] : values)
+    if (different.size() > 1) flags.push_back(flag);
+  return flags;
+}
+
+std::string verdict(const RunGroup& group, const RunGroup& best) {
+  if (group.final() == nullptr) return "no validation loss yet";
+  if (&group == &best) return "lowest";
+  const SeedMean &a = group.final()->loss, &b = best.final()->loss;
+  if (a.count < 2) return "one seed: no interval";
+  if (b.count < 2) return "1 has no interval";
+  const bool overlap = a.mean - a.half_interval() <= b.mean + b.half_interval();
+  return overlap ? "not distinguishable from 1" : "higher";
+}
+
+}  // namespace heed::app

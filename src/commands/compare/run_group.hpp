@@ -1,0 +1,62 @@
+// run_group.hpp: RunGroup, the runs that differ only in their seed, with the mean of their losses.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "commands/compare/compared_run.hpp"
+#include "heed/draw/series.hpp"
+
+namespace heed::app {
+
+// The mean of the measurements of several seeds.
+struct SeedMean {
+  double mean = 0;
+  double standard_error = 0;  // of the mean: the standard deviation / sqrt(count); 0 for one seed
+  std::size_t count = 0;      // number of measurements
+
+  // Half of the 95 % confidence interval of the mean: the quantile 0.975 of Student's t
+  // distribution with count - 1 degrees of freedom, times the standard error. Infinite for one.
+  double half_interval() const;
+};
+SeedMean mean_of(const std::vector<double>& values);  // at least one value
+
+// The quantile 0.975 of Student's t distribution; 12.7062 for 1 degree of freedom.
+double t_quantile(std::size_t degrees_of_freedom);
+
+// A mean validation loss and the step at which it was measured.
+struct MeanLoss {
+  std::int64_t step;
+  SeedMean loss;
+};
+
+// Runs of equal options but for the seed, and with different seeds. A run without a checkpoint,
+// whose options are unknown, is a group of its own.
+struct RunGroup {
+  std::vector<ComparedRun> runs;
+  std::string label;                 // the name in plots: the options that other groups have not
+  std::vector<MeanLoss> validation;  // at each step at which all runs have a validation loss
+  std::optional<MeanLoss> best;      // the lowest of `validation`
+
+  const ComparedRun& first() const { return runs.front(); }
+  std::string name() const;  // the folder, or the common beginning of the folders and "*"
+  const MeanLoss* final() const { return validation.empty() ? nullptr : &validation.back(); }
+  // The validation loss over `by`: step, tokens or seconds. The band is the standard error.
+  Series curve(const std::string& by) const;
+};
+
+// The groups of the runs, that of the lowest final validation loss first. Groups without a
+// validation loss come last.
+std::vector<RunGroup> grouped_runs(std::vector<ComparedRun> runs);
+
+// The flags whose values differ between the groups. The seed is none of them.
+std::vector<std::string> differing_flags(const std::vector<RunGroup>& groups);
+
+// What the final loss of `group` says, compared with that of `best`, the first one: "lowest", "not
+// distinguishable from 1" if the intervals overlap, "higher" if they do not, or why it says
+// nothing.
+std::string verdict(const RunGroup& group, const RunGroup& best);
+
+}  // namespace heed::app

@@ -1,0 +1,179 @@
+// compare_test.cpp: heed compare: bands over seeds, tables, runs in every state, and errors.
+
+#include <cmath>
+
+#include "catch.hpp"
+#include "commands/compare/comparison.hpp"
+#include "commands/heed_program.hpp"
+#include "heed/base/text.hpp"
+
+using namespace heed_test;
+using namespace heed::app;
+
+namespace {
+
+Arguments training(const std::string& out, const Arguments& more) {
+  return Arguments{"train", "in.txt", "--out", out, "--eval-every", "10"} + tiny + more;
+}
+
+// A folder with the runs a1, a2 and a3, which differ in their seeds, and b, with another rate.
+struct FourRuns : Sandbox {
+  FourRuns() {
+    for (const std::string seed : {"1", "2", "3"})
+      REQUIRE(heed(training("runs/a" + seed, {"--seed", seed})).code == 0);
+    REQUIRE(heed(training("runs/b", {"--lr", "0.01"})).code == 0);
+  }
+};
+
+// The validation loss of a run at a step, from its loss.csv.
+double loss_at(const std::filesystem::path& run, std::int64_t step) {
+  for (const heed::LogRow& row : heed::read_log_rows((run / "loss.csv").string()))
+    if (row.step == step) return row.val_loss.value();
+  FAIL("no loss at step " << step);
+  return NAN;
+}
+
+std::string error_of(const Sandbox& sandbox, const Arguments& arguments, int code = 1) {
+  const Finished run = sandbox.heed(Arguments{"compare"} + arguments);
+  CHECK(run.code == code);
+  CHECK(run.out == "");
+  CHECK(run.err.find('\n') == run.err.size() - 1);
+  return run.err.substr(0, run.err.size() - 1);
+}
+
+}  // namespace
+
+TEST_CASE("the quantiles of Student's t distribution are those of its tables",
+          "[commands][compare]") {
+  CHECK(std::abs(t_quantile(1) - 12.7062) < 1e-4);
+  CHECK(std::abs(t_quantile(2) - 4.3027) < 1e-4);
+  CHECK(std::abs(t_quantile(11) - 2.2010) < 2e-4);
+  CHECK(std::abs(t_quantile(30) - 2.0423) < 1e-4);
+  CHECK(std::abs(t_quantile(1000) - 1.9623) < 1e-4);
+}
+
+TEST_CASE("the mean of 1, 2 and 6 has a standard error and an interval", "[commands][compare]") {
+  const SeedMean mean = mean_of({1, 2, 6});
+  CHECK(std::abs(mean.mean - 3) < 1e-12);
+  CHECK(std::abs(mean.standard_error - std::sqrt(7.0 / 3)) < 1e-12);  // variance 14 / 2
+  CHECK(std::abs(mean.half_interval() - 4.3027 * std::sqrt(7.0 / 3)) < 1e-3);
+  CHECK(std::isinf(mean_of({3}).half_interval()));
+}
+
+TEST_CASE("runs that differ only in their seed are one curve with its standard error",
+          "[commands][compare]") {
+  const FourRuns sandbox;
+  std::vector<std::string> names;
+  for (const char* name : {"a1", "b", "a2", "a3"})
+    names.push_back((sandbox / "runs" / name).string());
+  const RunComparison comparison(names, "step");
+  REQUIRE(comparison.groups().size() == 2);
+  const RunGroup& b = comparison.groups()[0];  // the rate 0.01 learns faster
+  const RunGroup& a = comparison.groups()[1];
+  REQUIRE(a.runs.size() == 3);
+  CHECK(a.label == "lr 0.001");
+  const SeedMean expected =
+      mean_of({loss_at(names[0], 20), loss_at(names[2], 20), loss_at(names[3], 20)});
+  REQUIRE(a.final() != nullptr);
+  CHECK(a.final()->step == 20);
+  CHECK(std::abs(a.final()->loss.mean - expected.mean) < 1e-12);
+  CHECK(a.curve("step").x == std::vector<double>{10, 20});
+  CHECK(a.curve("tokens").x == std::vector<double>{10 * 12 * 16, 20 * 12 * 16});
+  CHECK(std::abs(a.curve("step").error[1] - expected.standard_error) < 1e-12);
+  CHECK(b.curve("step").error.empty());
+  CHECK(a.curve("seconds").x[1] > a.curve("seconds").x[0]);
+  CHECK(verdict(a, b) == "1 has no interval");
+}
+
+TEST_CASE("runs whose intervals overlap are not distinguishable", "[commands][compare]") {
+  const auto group = [](const std::vector<double>& losses) {
+    RunGroup result;
+    result.validation = {{100, mean_of(losses)}};
+    return result;
+  };
+  const RunGroup best = group({2.0, 2.1, 2.2}), near = group({2.1, 2.2, 2.3});
+  const RunGroup far = group({3.0, 3.1, 3.2});
+  CHECK(verdict(best, best) == "lowest");
+  CHECK(verdict(near, best) == "not distinguishable from 1");  // 2.1 and 2.2, each +- 0.25
+  CHECK(verdict(far, best) == "higher");                       // 3.1 +- 0.25
+  CHECK(verdict(group({3.1}), best) == "one seed: no interval");
+}
+
+TEST_CASE("compare prints what differs, the losses and a sample of each run",
+          "[commands][compare]") {
+  const FourRuns sandbox;
+  const Finished run =
+      sandbox.heed({"compare", "runs/a1", "runs/a2", "a3", "runs/b/", "--page", "p.html"});
+  INFO(run.out);
+  CHECK(run.code == 0);
+  CHECK(has(run.out, "1  runs/b    0.01"));
+  CHECK(has(run.out, "--lr"));
+  CHECK(!has(run.out, "--seed  "));
+  CHECK(has(run.out, heed::decimal(loss_at(sandbox / "runs/b", 20), 4)));
+  CHECK(has(run.out, "2  runs/a*  0.001"));
+  CHECK(has(run.out, "1 has no interval"));
+  CHECK(has(run.out, "1  " + content(sandbox / "runs/b/sample.txt").substr(0, 6)));
+  CHECK(has(run.err, "gnuplot is not installed"));
+  const std::string page = content(sandbox / "p.html");
+  CHECK(has(page, "default-src 'none'"));
+  for (const char* part : {"<script", "http://", "https://", "src=", "@import", "url("})
+    CHECK(!has(page, part));
+  CHECK(has(page, "<path class=\"band f1\""));
+  CHECK(has(page, heed::decimal(loss_at(sandbox / "runs/b", 20), 4)));
+}
+
+TEST_CASE("a killed run, a run in training, a resumed and a diverged run can be compared",
+          "[commands][compare]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(training("resumed", {})).code == 0);
+  REQUIRE(sandbox
+              .heed({"train", "in.txt", "--resume", "--steps", "30", "--out", "resumed",
+                     "--threads", "1"})
+              .code == 0);
+  std::filesystem::create_directory(sandbox / "killed");
+  const std::string header = "step,train_loss,val_loss,learning_rate,grad_norm,ms\n";
+  put(sandbox / "killed/loss.csv", header + "1,3.5,,0.1,1,2\n");
+  std::filesystem::create_directory(sandbox / "begun");
+  put(sandbox / "begun/loss.csv", header);
+  std::filesystem::copy(sandbox / "resumed", sandbox / "diverged");
+  put(sandbox / "diverged/loss.csv", header + "10,3.5,3.4,0.1,1,2\n17,nan,,0.1,nan,2\n");
+  const Finished run = sandbox.heed({"compare", "resumed", "killed", "begun", "diverged"});
+  INFO(run.out << run.err);
+  CHECK(run.code == 0);
+  CHECK(has(run.out, "10, diverged"));
+  CHECK(has(run.out, "no validation loss yet"));
+  CHECK(has(run.out, heed::decimal(loss_at(sandbox / "resumed", 30), 4)));
+  CHECK(has(run.out, "its options are unknown"));
+  CHECK(has(run.out, "The losses are of different steps"));
+}
+
+TEST_CASE("compare rejects what is no run, in one line", "[commands][compare][rejections]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(training("o", {})).code == 0);
+  std::filesystem::create_directory(sandbox / "empty");
+  const std::string start = "heed: error: ";
+  CHECK(error_of(sandbox, {}, 2) == start + "compare: give the folders of runs, such as runs/*");
+  CHECK(error_of(sandbox, {"nowhere"}) ==
+        start + "nowhere: No such file or directory; give a run's folder, such as runs/harbour");
+  CHECK(error_of(sandbox, {"in.txt"}) ==
+        start + "in.txt: is a file; give the folder of a run, such as runs/harbour");
+  CHECK(error_of(sandbox, {"o", "empty"}) ==
+        start + "empty: has no loss.csv; give the folder of a run that heed train has made");
+  CHECK(error_of(sandbox, {"o", "./o"}) == start + "./o: is given twice; give each run once");
+  CHECK(error_of(sandbox, {"o", "--by", "epochs"}, 2) ==
+        start + "--by epochs: must be step, tokens or seconds");
+  const std::string csv = content(sandbox / "o/loss.csv");
+  put(sandbox / "o/loss.csv", csv + "20,1,,");
+  CHECK(error_of(sandbox, {"o"}) == start + "o/loss.csv:5: a cell is missing");
+  put(sandbox / "o/loss.csv", csv + "30,x,,1,1,1\n");
+  CHECK(has(error_of(sandbox, {"o"}), "o/loss.csv:5: 'x' is not a number"));
+  put(sandbox / "o/loss.csv", csv + "5,1,,1,1,1\n");
+  CHECK(has(error_of(sandbox, {"o"}), "o/loss.csv: step 5 comes after step 20"));
+  put(sandbox / "o/loss.csv", "");
+  CHECK(has(error_of(sandbox, {"o"}), "o/loss.csv: is empty"));
+  put(sandbox / "o/loss.csv", csv);
+  put(sandbox / "o/checkpoint.safetensors", "no");
+  CHECK(has(error_of(sandbox, {"o"}), "o/checkpoint.safetensors: "));
+  std::filesystem::remove(sandbox / "o/checkpoint.safetensors");
+  CHECK(has(error_of(sandbox, {"o", "--by", "tokens"}), "o: has no checkpoint yet"));
+}
