@@ -16,9 +16,9 @@ namespace {
 using namespace heed_test;
 using namespace heed::app;
 
-const std::set<std::string> program_commands = {"train",  "sample", "replay", "first",  "blame",
-                                                "doctor", "look",   "corpus", "book",   "inspect",
-                                                "import", "export", "bench",  "compare"};
+const std::set<std::string> program_commands = {"train",  "sample", "replay", "first",   "blame",
+                                                "doctor", "look",   "corpus", "book",    "inspect",
+                                                "import", "export", "bench",  "compare", "sweep"};
 
 // The words of a shell command up to a comment; a word in double quotes may contain spaces.
 Arguments words_of_command(const std::string& command) {

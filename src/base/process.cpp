@@ -92,10 +92,16 @@ std::string resolved(const std::string& name) {
   _exit(ready && errno == ENOENT ? 127 : 126);
 }
 
-int exit_code_of(pid_t child) {
+int exit_code_of(pid_t child, int (*stop_signal)()) {
   int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return 126;
+  bool stopped = false;
+  for (pid_t ended = 0; ended != child;) {
+    ended = waitpid(child, &status, stop_signal == nullptr ? 0 : WNOHANG);
+    if (ended < 0 && errno != EINTR) return 126;
+    if (ended != 0) continue;
+    if (!stopped && stop_signal() != 0) stopped = kill(child, SIGTERM) == 0;
+    usleep(20'000);
+  }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -122,7 +128,7 @@ ChildResult run_child(ChildProgram program) {
   if (child < 0) throw_error(program.words[0], ": cannot be started: ", std::strerror(errno));
   if (child == 0)
     exec_program(file.c_str(), arguments.data(), variables.data(), program.folder.c_str(), files);
-  const int code = exit_code_of(child);
+  const int code = exit_code_of(child, program.stop_signal);
   return {code, contents(out.get()), contents(err.get())};
 }
 

@@ -17,6 +17,8 @@ struct ChildProgram {
   std::string folder = {};              // the working directory; "" means the current directory
   std::string input = {};               // the program's standard input
   EnvironmentChanges environment = {};  // changes compared with this process's environment
+  // Called every 20 ms; once it returns a signal, the program gets SIGTERM. Null: not called.
+  int (*stop_signal)() = nullptr;
 };
 
 // The exit code and the output of a program that has ended.
@@ -30,7 +32,7 @@ struct ChildResult {
 // Runs the program without a shell and waits until it ends. A program without a slash in its name
 // is searched in PATH before the working directory changes, so that a relative entry of PATH never
 // finds a program in `folder`. On Linux, the program is killed if the
-// calling process ends first. Throws Error if no new process can be created.
+// calling thread ends first. Throws Error if no new process can be created.
 ChildResult run_child(ChildProgram program);
 
 }  // namespace heed

@@ -17,6 +17,7 @@ const std::vector<CommandName> all_commands = {
     {"blame", "find the steps and the text that changed a weight"},
     {"doctor", "say what is likely wrong with a training run"},
     {"compare", "show several training runs in one plot and table"},
+    {"sweep", "train with several options and seeds side by side"},
     {"look", "show attention weights, scores and ablation of heads"},
     {"corpus", "write a text of known entropy"},
     {"inspect", "list the tensors and metadata of a safetensors file"},

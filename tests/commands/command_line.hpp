@@ -19,6 +19,7 @@
 #include "commands/look/look.hpp"
 #include "commands/replay/replay.hpp"
 #include "commands/sample/sample.hpp"
+#include "commands/sweep/sweep.hpp"
 #include "commands/train/train.hpp"
 
 namespace heed::app {
@@ -26,7 +27,7 @@ namespace heed::app {
 using Command =
     std::variant<TrainCommand, SampleCommand, LookCommand, CorpusCommand, InspectCommand,
                  BenchCommand, BookCommand, ImportCommand, ExportCommand, ReplayCommand,
-                 FirstCommand, BlameCommand, DoctorCommand, CompareCommand, ShowText>;
+                 FirstCommand, BlameCommand, DoctorCommand, CompareCommand, SweepCommand, ShowText>;
 
 template <class C>
 Command parsed_as(const Arguments& arguments) {
@@ -42,7 +43,8 @@ inline Command parse_command_line(const Arguments& words) {
       {"export", parsed_as<ExportCommand>},   {"book", parsed_as<BookCommand>},
       {"bench", parsed_as<BenchCommand>},     {"replay", parsed_as<ReplayCommand>},
       {"first", parsed_as<FirstCommand>},     {"blame", parsed_as<BlameCommand>},
-      {"doctor", parsed_as<DoctorCommand>},   {"compare", parsed_as<CompareCommand>}};
+      {"doctor", parsed_as<DoctorCommand>},   {"compare", parsed_as<CompareCommand>},
+      {"sweep", parsed_as<SweepCommand>}};
   if (words.empty() || find_command(words[0]) == nullptr) return read_without_command(words);
   return parsers.at(words[0])({words.begin() + 1, words.end()});
 }

@@ -52,9 +52,9 @@ std::string line_of(const std::string& help, const std::string& flag) {
   return text;
 }
 
-const std::vector<std::string> command_names = {"train", "sample", "replay",  "first",  "blame",
-                                                "look",  "corpus", "inspect", "import", "export",
-                                                "book",  "bench",  "doctor",  "compare"};
+const std::vector<std::string> command_names = {"train", "sample", "replay",  "first",   "blame",
+                                                "look",  "corpus", "inspect", "import",  "export",
+                                                "book",  "bench",  "doctor",  "compare", "sweep"};
 
 struct TrainFlag {
   std::string flag, default_value, other_value;

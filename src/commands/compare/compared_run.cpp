@@ -10,6 +10,7 @@
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
+#include "train/fields.hpp"
 
 namespace heed::app {
 namespace {
@@ -47,7 +48,7 @@ void read_losses(ComparedRun& run) {
 
 void read_checkpoint(ComparedRun& run) {
   const ModelFile file = ModelFile::open(run.folder.checkpoint());
-  const nn::GptConfig config = file.config();
+  nn::GptConfig config = file.config();
   const TrainOptions options = file.options();
   const TextFingerprint text = file.text();
   const Unit unit = file.vocabulary().unit();
@@ -55,6 +56,9 @@ void read_checkpoint(ComparedRun& run) {
   run.options = flag_values(config, options, unit, text.vocab_size);
   run.options.erase("--bytes");                                      // --tokenizer says the same
   if (options.decay_steps == 0) run.options.erase("--decay-steps");  // it is that of --steps
+  each_optional_size(config, [&](const Field& field, std::size_t size, std::size_t usual) {
+    if (size == 0 || size == usual) run.options.erase(flag_of(field));  // it is that of the others
+  });
   run.options["--steps"] = std::to_string(options.steps);
   run.options["TEXT"] = text.path.empty() ? "harbour.txt" : printable(text.path);
   run.tokens = std::to_string(text.hash) + " " + run.options["--tokenizer"] + " " +

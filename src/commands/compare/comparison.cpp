@@ -83,7 +83,9 @@ RunComparison::Cells RunComparison::options() const {
     const ComparedRun& run = groups_[i].first();
     std::vector<std::string> row = {number_of(i), printable(groups_[i].name())};
     for (const std::string& flag : flags)
-      row.push_back(run.options.count(flag) != 0 ? run.options.at(flag) : "?");
+      row.push_back(!run.has_checkpoint()          ? "?"
+                    : run.options.count(flag) != 0 ? run.options.at(flag)
+                                                   : "default");
     row.push_back(run.has_checkpoint() ? grouped(static_cast<double>(run.parameters)) : "?");
     row.push_back(std::to_string(groups_[i].runs.size()));
     cells.rows.push_back(row);

@@ -105,7 +105,8 @@ std::string RunGroup::name() const {
     common.erase(std::mismatch(common.begin(), common.end(), other.begin(), other.end()).first,
                  common.end());
   }
-  return runs.size() == 1 ? common : common + "*";
+  if (runs.size() == 1) return common;
+  return common.erase(common.find_last_not_of("0123456789") + 1) + "*";  // seed-*, not seed-133*
 }
 
 Series RunGroup::curve(const std::string& by) const {

@@ -75,8 +75,10 @@ void load_options(const ModelFile& file, const std::string& run, TrainCommand& c
   c.vocab_size = vocab_size;
 }
 
-// Whether sample.txt, the last file that a run writes, belongs to the checkpoint. If heed was
-// killed after the last step, sample.txt is missing, or older if it is from before an earlier
+}  // namespace
+
+// If heed was killed after the last step, sample.txt is missing, or older if it is from before an
+// earlier
 // --resume. (In a copy of a run with other times, heed only writes sample.txt and the curve again.)
 bool has_last_file(const RunFolder& folder) {
   std::error_code missing, ignored;
@@ -86,8 +88,6 @@ bool has_last_file(const RunFolder& folder) {
   return !missing &&
          time_of_sample >= std::filesystem::last_write_time(folder.checkpoint(), ignored);
 }
-
-}  // namespace
 
 ModelFile open_checkpoint(const RunFolder& folder, TrainCommand& command, std::string& path) {
   ModelFile file = ModelFile::open(folder.checkpoint());

@@ -25,6 +25,9 @@ bool keeps_vocabulary(const ModelFile& checkpoint, const TextFingerprint& text);
 // Throws Error if the text is not that of the checkpoint.
 void check_same_text(const ModelFile& checkpoint, const TrainingText& text);
 
+// Whether sample.txt, the last file that a run writes, belongs to the checkpoint.
+bool has_last_file(const RunFolder& folder);
+
 // Sets the trainer to the state in the checkpoint. Throws UsageError if the run has done all steps
 // and has all its files.
 void restore(const ModelFile& checkpoint, const RunFolder& folder, Trainer& trainer);
