@@ -82,21 +82,36 @@ TEST_CASE("runs that differ only in their seed are one curve with its standard e
   CHECK(std::abs(a.curve("step").error[1] - expected.standard_error) < 1e-12);
   CHECK(b.curve("step").error.empty());
   CHECK(a.curve("seconds").x[1] > a.curve("seconds").x[0]);
-  CHECK(verdict(a, b) == "1 has no interval");
+  CHECK(verdict(1, comparison.groups()) == "1 has no interval");
 }
 
 TEST_CASE("runs whose intervals overlap are not distinguishable", "[commands][compare]") {
-  const auto group = [](const std::vector<double>& losses) {
+  const auto group = [](const std::vector<double>& losses, const std::string& text = "") {
     RunGroup result;
+    result.runs.resize(losses.size());
+    result.runs[0].tokens = text;
+    if (!text.empty()) result.runs[0].options = {{"TEXT", text}};
     result.validation = {{100, mean_of(losses)}};
     return result;
   };
-  const RunGroup best = group({2.0, 2.1, 2.2}), near = group({2.1, 2.2, 2.3});
-  const RunGroup far = group({3.0, 3.1, 3.2});
-  CHECK(verdict(best, best) == "lowest");
-  CHECK(verdict(near, best) == "not distinguishable from 1");  // 2.1 and 2.2, each +- 0.25
-  CHECK(verdict(far, best) == "higher");                       // 3.1 +- 0.25
-  CHECK(verdict(group({3.1}), best) == "one seed: no interval");
+  // The half of the interval of three seeds at a distance of 0.1 is 4.3 * 0.1 / sqrt(3) = 0.25.
+  const std::vector<RunGroup> groups = {group({1.9}),           group({2.0, 2.1, 2.2}),
+                                        group({2.1, 2.2, 2.3}), group({2.5, 2.6, 2.7}),
+                                        group({3.0}),           group({3.2, 3.3, 3.4})};
+  CHECK(verdict(0, groups) == "lowest");
+  CHECK(verdict(1, groups) == "1 has no interval");
+  CHECK(verdict(2, groups) == "not distinguishable from 2");
+  CHECK(verdict(3, groups) == "not distinguishable from 3");  // 2.352 is above 2.348, below 2.448
+  CHECK(verdict(4, groups) == "one seed: no interval");
+  CHECK(verdict(5, groups) == "higher than 2, 3, 4");
+  const std::vector<RunGroup> far = {group({1.0, 1.1, 1.2}), group({2.0, 2.1, 2.2})};
+  CHECK(verdict(1, far) == "higher");
+  const std::vector<RunGroup> alike(9, group({1.0, 1.1, 1.2}));
+  CHECK(verdict(8, alike) == "not distinguishable from 1, 2, 3, 4 and 4 more");
+  const std::vector<RunGroup> texts = {group({1.0, 1.1, 1.2}, "a"), group({1.1, 1.2, 1.3}, "b"),
+                                       group({1.2, 1.3, 1.4}, "b")};
+  CHECK(verdict(1, texts) == "lowest of its text and tokens");
+  CHECK(verdict(2, texts) == "not distinguishable from 2");
 }
 
 TEST_CASE("compare prints what differs, the losses and a sample of each run",

@@ -107,7 +107,7 @@ RunComparison::Cells RunComparison::losses() const {
       row.insert(row.end(), {"-", "-", "-", "-"});
     }
     row.push_back(number_cell(tokens_per_s(group)));
-    row.push_back(groups_.size() > 1 || group.final() == nullptr ? verdict(group, groups_[0]) : "");
+    row.push_back(groups_.size() > 1 || group.final() == nullptr ? verdict(i, groups_) : "");
     cells.rows.push_back(row);
   }
   return cells;

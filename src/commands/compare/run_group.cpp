@@ -70,6 +70,21 @@ void set_labels(std::vector<RunGroup>& groups) {
   }
 }
 
+// Whether both runs have the same text and tokens. Those of a run without a checkpoint are unknown.
+bool are_comparable(const ComparedRun& a, const ComparedRun& b) {
+  return !a.has_checkpoint() || !b.has_checkpoint() || a.tokens == b.tokens;
+}
+
+// The numbers of groups, counted from 1: "1, 2, 3", and of more than five "1, 2, 3, 4 and 7 more".
+std::string numbers_of(const std::vector<std::size_t>& groups) {
+  const std::size_t shown = groups.size() > 5 ? 4 : groups.size();
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(groups[i] + 1);
+  return text +
+         (shown < groups.size() ? " and " + std::to_string(groups.size() - shown) + " more" : "");
+}
+
 }  // namespace
 
 double t_quantile(std::size_t degrees_of_freedom) {
@@ -155,14 +170,28 @@ std::vector<std::string> differing_flags(const std::vector<RunGroup>& groups) {
   return flags;
 }
 
-std::string verdict(const RunGroup& group, const RunGroup& best) {
+std::string verdict(std::size_t index, const std::vector<RunGroup>& groups) {
+  const RunGroup& group = groups[index];
   if (group.final() == nullptr) return "no validation loss yet";
-  if (&group == &best) return "lowest";
-  const SeedMean &a = group.final()->loss, &b = best.final()->loss;
-  if (a.count < 2) return "one seed: no interval";
-  if (b.count < 2) return "1 has no interval";
-  const bool overlap = a.mean - a.half_interval() <= b.mean + b.half_interval();
-  return overlap ? "not distinguishable from 1" : "higher";
+  if (index == 0) return "lowest";
+  std::vector<std::size_t> lower, with_interval, overlapping;
+  for (std::size_t i = 0; i < index; ++i) {
+    if (!are_comparable(groups[i].first(), group.first())) continue;
+    lower.push_back(i);
+    if (groups[i].final()->loss.count > 1) with_interval.push_back(i);
+  }
+  if (lower.empty()) return "lowest of its text and tokens";
+  const SeedMean& loss = group.final()->loss;
+  if (loss.count < 2) return "one seed: no interval";
+  if (with_interval.empty())
+    return numbers_of(lower) + (lower.size() == 1 ? " has" : " have") + " no interval";
+  for (const std::size_t i : with_interval) {
+    const SeedMean& other = groups[i].final()->loss;
+    if (loss.mean - loss.half_interval() <= other.mean + other.half_interval())
+      overlapping.push_back(i);
+  }
+  if (!overlapping.empty()) return "not distinguishable from " + numbers_of(overlapping);
+  return "higher" + (with_interval.size() == index ? "" : " than " + numbers_of(with_interval));
 }
 
 }  // namespace heed::app

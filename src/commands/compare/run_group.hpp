@@ -54,9 +54,9 @@ std::vector<RunGroup> grouped_runs(std::vector<ComparedRun> runs);
 // The flags whose values differ between the groups. The seed is none of them.
 std::vector<std::string> differing_flags(const std::vector<RunGroup>& groups);
 
-// What the final loss of `group` says, compared with that of `best`, the first one: "lowest", "not
-// distinguishable from 1" if the intervals overlap, "higher" if they do not, or why it says
-// nothing.
-std::string verdict(const RunGroup& group, const RunGroup& best);
+// What the final loss of groups[index] says, compared with the lower ones of the same text and
+// tokens: "lowest", "not distinguishable from 1, 3" if its interval overlaps theirs, "higher" if it
+// overlaps none, or why it says nothing. Numbers of groups are counted from 1.
+std::string verdict(std::size_t index, const std::vector<RunGroup>& groups);
 
 }  // namespace heed::app
