@@ -3,9 +3,9 @@
 #include "heed/train/loss_csv.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
-#include <locale>
 #include <sstream>
 
 #include "heed/base/error.hpp"
@@ -20,19 +20,17 @@ std::vector<std::string> cells_of(std::string line) {
   return split(line, ',');
 }
 
-// The number in a cell; NaN if the cell is empty. Accepts nan and inf, which streams cannot read.
+// The number in a cell, which may be nan or inf; NaN if the cell is empty.
 double number_in(const std::vector<std::string>& cells, std::size_t column, const std::string& path,
                  std::size_t line) {
   if (column >= cells.size()) throw_error(path, ":", line, ": a cell is missing");
   const std::string& cell = cells[column];
-  if (cell.empty() || cell == "nan" || cell == "-nan")
-    return std::numeric_limits<double>::quiet_NaN();
-  if (cell == "inf" || cell == "-inf")
-    return (cell[0] == '-' ? -1 : 1) * std::numeric_limits<double>::infinity();
+  if (cell.empty()) return std::numeric_limits<double>::quiet_NaN();
   double value = 0;
-  std::istringstream in(cell);
-  in.imbue(std::locale::classic());
-  if (!(in >> value) || in.peek() != std::istringstream::traits_type::eof())
+  const char* const end = cell.data() + cell.size();
+  const char* const begin = cell.data() + std::min(cell.find_first_not_of(' '), cell.size());
+  if (const auto read = std::from_chars(begin, end, value);
+      read.ec != std::errc() || read.ptr != end)
     throw_error(path, ":", line, ": '", printable(cell), "' is not a number");
   return value;
 }
