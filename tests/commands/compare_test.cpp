@@ -167,11 +167,11 @@ TEST_CASE("compare rejects what is no run, in one line", "[commands][compare][re
   REQUIRE(sandbox.heed(training("o", {})).code == 0);
   std::filesystem::create_directory(sandbox / "empty");
   const std::string start = "heed: error: ";
-  CHECK(error_of(sandbox, {}, 2) == start + "compare: give the folders of runs, such as runs/*");
+  CHECK(error_of(sandbox, {}, 2) == start + "compare: give the folders of runs, such as runs/*/");
   CHECK(error_of(sandbox, {"nowhere"}) ==
         start + "nowhere: No such file or directory; give a run's folder, such as runs/harbour");
   CHECK(error_of(sandbox, {"in.txt"}) ==
-        start + "in.txt: is a file; give the folder of a run, such as runs/harbour");
+        start + "in.txt: is a file; give folders of runs, such as runs/*/");
   CHECK(error_of(sandbox, {"o", "empty"}) ==
         start + "empty: has no loss.csv; give the folder of a run that heed train has made");
   CHECK(error_of(sandbox, {"o", "./o"}) == start + "./o: is given twice; give each run once");

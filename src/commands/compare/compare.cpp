@@ -10,13 +10,13 @@ void declare_flags(Flags& flags, CompareCommand& c) {
   flags.positionals("RUN", c.runs,
                     "folders of runs, such as runs/harbour; runs that differ only "
                     "in --seed become one curve, their mean with its standard error",
-                    "the folders of runs, such as runs/*");
+                    "the folders of runs, such as runs/*/");
   flags.choice("--by", "the horizontal axis of the plot", {"step", "tokens", "seconds"}, c.by);
   flags.path("--page", "FILE", "write all of it as an HTML file", "file", c.page);
   flags.path("--out", "DIR", "folder of compare.svg, compare.csv and compare.gp [runs]", "folder",
              c.out);
   flags.example("./heed compare runs/harbour runs/wide");
-  flags.example("./heed compare runs/* --by tokens --page runs/compare.html");
+  flags.example("./heed compare runs/*/ --by tokens --page runs/compare.html");
 }
 
 int run(const CompareCommand& command) {

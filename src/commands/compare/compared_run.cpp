@@ -26,7 +26,7 @@ RunFolder folder_of(const std::string& name) {
   if (!fs::exists(name, ignored))
     throw_error(name, ": No such file or directory; give a run's folder, such as runs/harbour");
   if (!fs::is_directory(name, ignored))
-    throw_error(name, ": is a file; give the folder of a run, such as runs/harbour");
+    throw_error(name, ": is a file; give folders of runs, such as runs/*/");
   return {name};
 }
 
