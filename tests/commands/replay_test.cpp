@@ -109,6 +109,8 @@ TEST_CASE("a replay that differs from the record names the first tensor", "[comm
             "'token.weight', element 0, "));
   const Finished near = sandbox.heed({"replay", "o", "--to", "8", "--near"});
   CHECK(near.code == 0);
+  CHECK(has(near.out, "step    8: loss "));
+  CHECK_FALSE(has(near.out, "gradient norm 0,"));
   CHECK(
       has(near.err, "heed: note: o/record/step-8.safetensors: the replay of step 8 differs first"));
 }

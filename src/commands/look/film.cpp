@@ -48,8 +48,8 @@ std::string step_or_divergence(ReplayedRun& run) {
 Json facts_of_step(const ReplayedRun& run, std::int64_t step, double loss) {
   return {{"step", step},
           {"loss", decimal(loss, 4)},
-          {"norm", significant(run.trainer().grad_norm(), 4)},
-          {"lr", significant(run.trainer().lr(), 4)}};
+          {"norm", significant(run.grad_norm(), 4)},
+          {"lr", significant(run.lr(), 4)}};
 }
 
 Json sources_of(const Json::List& nodes) {

@@ -69,8 +69,7 @@ int run(const ReplayCommand& command) {
     run.go_to(to - 1);
     compute_last_step(run);
     std::cout << "step    " << to << ": loss " << exact(loss) << ", gradient norm "
-              << exact(run.trainer().grad_norm()) << ", learning rate " << exact(run.trainer().lr())
-              << std::endl;
+              << exact(run.grad_norm()) << ", learning rate " << exact(run.lr()) << std::endl;
   }
   if (!command.out.empty()) save_as_run(run, writer);
   replay_to_next_state(run);

@@ -154,7 +154,9 @@ void ReplayedRun::start_before(std::int64_t step) {
 }
 
 void ReplayedRun::step() {
-  if (const auto row = trainer_->step()) compare_row(*row);
+  const auto row = trainer_->step();
+  grad_norm_ = trainer_->grad_norm(), lr_ = trainer_->lr();
+  if (row) compare_row(*row);
   if (states_.count(trainer_->steps_done()) != 0) compare_state();
 }
 

@@ -53,6 +53,8 @@ class ReplayedRun {
   void set_hook(Hook hook);
 
   const Trainer& trainer() const { return *trainer_; }
+  double grad_norm() const { return grad_norm_; }  // of the latest step, before clipping
+  double lr() const { return lr_; }                // of the latest step
   std::size_t compared_rows() const { return compared_rows_; }      // loss history
   std::size_t compared_states() const { return compared_states_; }  // saved states
 
@@ -72,6 +74,7 @@ class ReplayedRun {
   std::map<std::int64_t, LogRow> rows_;  // the loss history, by step
   std::unique_ptr<Trainer> trainer_;
   Hook hook_;
+  double grad_norm_ = 0, lr_ = 0;
   std::size_t compared_rows_ = 0, compared_states_ = 0;
 };
 
