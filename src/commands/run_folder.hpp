@@ -34,6 +34,7 @@ struct StepFolder {
 //   loss.csv                 one row every --log-every steps (see loss_csv.hpp)
 //   loss.svg, loss.gp        the loss curve, and the gnuplot script that plots it
 //   sample.txt               text generated at the end
+//   watch.html               with --watch: the page that follows the training
 //   history/                 with --keep-history: the model at each validation
 //   record/                  with --record: states from which heed replay computes any step again
 //   .heed-lock               exists while a trainer uses the folder (see RunLock)
@@ -45,10 +46,11 @@ struct RunFolder {
   std::filesystem::path sample() const { return path / "sample.txt"; }
   StepFolder history() const { return {path / "history"}; }
   StepFolder record() const { return {path / "record"}; }
+  std::filesystem::path watch() const { return path / "watch.html"; }
   std::filesystem::path lock() const { return path / ".heed-lock"; }
   // All files of the run that are no models: the losses, their curve and the sample.
   std::vector<std::filesystem::path> reports() const {
-    return {loss_csv(), path / "loss.svg", path / "loss.gp", sample()};
+    return {loss_csv(), path / "loss.svg", path / "loss.gp", sample(), watch()};
   }
   // All files of the run: the checkpoint and the reports, which may not exist, and the kept states.
   std::vector<std::filesystem::path> files() const;

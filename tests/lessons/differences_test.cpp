@@ -15,6 +15,15 @@ TEST_CASE("pictures agree if their texts do, within the last digit of a number",
   CHECK(picture_difference(picture, svg("<text>0.50</text>"), false) != "");
 }
 
+TEST_CASE("results of training may differ by a tenth, and their standard errors by half",
+          "[lessons]") {
+  using heed_test::first_difference;
+  const std::string title = "loss, trained (3 seeds)\n";
+  CHECK(first_difference(title + "  3.85 +- 0.239\n", title + "  3.98 +- 0.159\n") == "");
+  CHECK(first_difference(title + "  3.85 +- 0.239\n", title + "  4.48 +- 0.239\n") != "");
+  CHECK(first_difference(title + "  3.85 +- 0.239\n", title + "  3.85 +- 0.100\n") != "");
+}
+
 TEST_CASE("the numbers in a picture of a lesson that trains may differ", "[lessons]") {
   const std::string picture = "<text>loss</text><text>0.5</text><text>1</text>";
   CHECK(picture_difference(picture, "<text>loss</text><text>0.8</text>", true) == "");

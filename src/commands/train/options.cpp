@@ -105,6 +105,7 @@ void declare_flags(Flags& flags, TrainCommand& c) {
     }
     if (name == "eval_every") flags.group("Reports");
     if (name == "log_every") {
+      flags.flag("--watch", c.watch, "write DIR/watch.html, a page that follows the training");
       flags.flag("--keep-history", c.keep_history,
                  "keep the weights at each validation in DIR/history, for heed look --page");
       flags.integer("--record", c.record, any_steps,

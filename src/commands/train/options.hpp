@@ -23,6 +23,7 @@ struct TrainCommand : CommandOptions {
   bool replace = false;               // replace the run in the folder
   bool keep_history = false;          // save the weights at each validation
   std::int64_t record = 0;            // steps between recorded states; 0 means none are recorded
+  bool watch = false;                 // write a page that shows the run while it is trained
   std::string init;                   // a run whose model a new run starts from; "" means none
   bool trust = false;                 // load the checkpoint even if it has no checksum
   Unit tokenizer = Unit::code_point;  // the kind of token

@@ -63,15 +63,22 @@ void RunOutput::print_header(std::size_t processes, bool replaces, std::int64_t 
       << std::endl;
 }
 
-void RunOutput::print_row(const LogRow& row) {
+void RunOutput::print_watch(const std::filesystem::path& page) const {
+  (on_terminal() ? std::cerr : std::cout)
+      << "watch  " << printable(page.string()) << ", in a browser" << std::endl;
+}
+
+std::string RunOutput::print_row(const LogRow& row) {
   const std::size_t digits = std::to_string(trainer_.options().steps).size();
   std::string line = "step " + pad_left(std::to_string(row.step), digits) + "  train " +
                      decimal(row.train_loss, 4);
-  if (row.val_loss) line += "  val " + decimal(*row.val_loss, 4) + "   " + preview();
+  const std::string text = row.val_loss ? preview() : "";
+  if (row.val_loss) line += "  val " + decimal(*row.val_loss, 4) + "   " + text;
   if (!on_terminal())
     std::cout << line << std::endl;
   else if (row.val_loss)
     live_.print_above(truncated(line, terminal_width() - 1));
+  return text;
 }
 
 void RunOutput::show_progress() {

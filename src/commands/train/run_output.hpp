@@ -20,7 +20,9 @@ class RunOutput {
 
   // `record`: the number of steps between recorded states, or 0.
   void print_header(std::size_t processes, bool replaces, std::int64_t record) const;
-  void print_row(const LogRow& row);
+  void print_watch(const std::filesystem::path& page) const;
+  // Returns the text that it generated for this row, or "".
+  std::string print_row(const LogRow& row);
   // Redraws the live line. Prints one note if stdout cannot be written any more, for example on a
   // full disk: training continues, because its results are written to files. (If the reader of a
   // pipe has ended, as in `heed train | head -1`, SIGPIPE stops the run instead.)

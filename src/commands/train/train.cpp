@@ -21,6 +21,7 @@
 #include "commands/train/resume.hpp"
 #include "commands/train/run_output.hpp"
 #include "commands/train/training_text.hpp"
+#include "commands/train/watch.hpp"
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
@@ -61,6 +62,7 @@ struct Run {
   std::ofstream loss_csv = {};
   std::int64_t begun = 0;  // the step that was begun last
   std::optional<RunOutput> output = {};
+  std::optional<Watch> watch = {};  // with --watch
 
   bool is_first() const { return communicator.rank() == 0; }
   const RunFolder& files() const { return writer.files(); }
@@ -148,6 +150,7 @@ struct Run {
       if (!is_first()) return 0;  // all ranks throw it together: rank 0 reports it
       // For heed doctor. A resumed run begins loss.csv again, without this row.
       loss_csv << csv(LogRow{begun, NAN, {}, trainer->lr(), NAN, 0}) << std::flush;
+      if (watch) watch->end("diverged");
       throw_error(error.what(),
                   folder.has_checkpoint() ? "; the last saved checkpoint is unchanged"
                                           : "; nothing was saved yet",
@@ -177,7 +180,10 @@ struct Run {
       throw_error(files().loss_csv().string(), ": ", write_error_text(errno),
                   "; make it writable or remove it");
     output.emplace(*trainer, text, folder);
+    if (command.watch)
+      watch.emplace(files().watch(), "heed train: " + folder.path.string(), *trainer);
     output->print_header(communicator.size(), writer.replaces_run(), command.record);
+    if (watch) output->print_watch(folder.watch());
     for (const StepFolder& states : {files().history(), files().record()})
       states.remove_after(trainer->steps_done());
     if (trainer->steps_done() == 0) save_history();
@@ -212,7 +218,9 @@ struct Run {
       save_history();  // first: if the program is killed in between, --resume saves both again
       save();
     }
-    if (is_first()) output->print_row(row);
+    if (!is_first()) return;
+    const std::string text = output->print_row(row);
+    if (watch) watch->show(row, text);
   }
 
   bool splits_optimizer() const { return parallel != nullptr && parallel->splits_optimizer(); }
@@ -263,6 +271,7 @@ struct Run {
   }
 
   int interrupted(int signal) {
+    if (watch) watch->end("stopped");
     const std::string path =
         text.fingerprint.path.empty() ? "" : shell_path(text.fingerprint.path) + " ";
     const std::string pipe = path == "- " ? ", pipe the same text again to" : ":";
@@ -274,6 +283,7 @@ struct Run {
   int finish() {
     const char* const advice = ", the last step, all saved; to generate text: ./heed sample ";
     const std::string sample = output->generated(500) + "\n";
+    if (watch) watch->end("finished");
     if (received_signal() != 0) return output->print_interrupted(received_signal(), advice);
     CurveOptions curve;
     curve.y_title = "loss (nats per token)";

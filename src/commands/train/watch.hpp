@@ -1,0 +1,40 @@
+// watch.hpp: Watch, the page of heed train --watch, which shows a run and reloads itself.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heed/train/trainer.hpp"
+
+namespace heed::app {
+
+// Writes an HTML file with the losses, gradient norms, learning rates and generated texts of a run.
+// A browser that shows the file reads it again every two seconds, until the run ends. It has no
+// script, and its Content-Security-Policy forbids all requests.
+class Watch {
+ public:
+  // The trainer must outlive the Watch. `title` is the name of the run.
+  Watch(std::filesystem::path file, std::string title, const Trainer& trainer)
+      : file_(std::move(file)), title_(std::move(title)), trainer_(trainer) {}
+
+  // Writes the page, at most once a second. `text` was generated after this row, or is "".
+  void show(const LogRow& row, const std::string& text);
+  // Writes the page for the last time: it does not reload itself any more.
+  void end(const std::string& how);  // such as "finished"
+
+ private:
+  void write(const std::string& state, bool reloads);
+  std::string page(const std::string& state, bool reloads) const;
+
+  std::filesystem::path file_;
+  std::string title_;
+  const Trainer& trainer_;
+  std::vector<std::pair<std::int64_t, std::string>> texts_;  // by step
+  std::chrono::steady_clock::time_point next_{};
+  bool failed_ = false;
+};
+
+}  // namespace heed::app
