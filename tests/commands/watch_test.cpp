@@ -14,19 +14,20 @@ TEST_CASE("the page of a run reloads itself until the end, and escapes texts",
   const ScratchFolder folder;
   heed::test::Run run(heed::test::few_steps(20));
   run.steps(4);
-  heed::app::Watch watch(folder / "watch.html", "runs/<b>", run.trainer);
+  const std::filesystem::path page = folder / "watch.html";
+  heed::app::Watch watch("runs/<b>", run.trainer);
   heed::LogRow row;
   row.step = 3;
-  watch.show(row, "a <script> & more");
-  const std::string first = content(folder / "watch.html");
+  watch.show(page, row, "a <script> & more");
+  const std::string first = content(page);
   CHECK(has(first, "<meta http-equiv=\"refresh\" content=\"2\">"));
   CHECK(has(first, "<h1>runs/&lt;b&gt;</h1>"));
   CHECK(has(first, "<td>step 3</td><td>a &lt;script&gt; &amp; more</td>"));
   CHECK_FALSE(has(first, "<script"));
-  watch.show(row, "in the same second");
-  CHECK(content(folder / "watch.html") == first);
-  watch.end("finished");
-  const std::string last = content(folder / "watch.html");
+  watch.show(page, row, "in the same second");
+  CHECK(content(page) == first);
+  watch.end(page, "finished");
+  const std::string last = content(page);
   CHECK_FALSE(has(last, "refresh"));
   CHECK(has(last, "in the same second"));
 }
@@ -44,7 +45,10 @@ TEST_CASE("train --watch shows the last losses, and that a run has diverged", "[
   const std::vector<std::string> last = heed::split(rows.at(rows.size() - 2), ',');
   CHECK(has(page, ">training " + heed::significant(std::stod(last[1]), 4) + "</span>"));
   CHECK(has(page, ">validation " + heed::significant(std::stod(last[2]), 4) + "</span>"));
-  const Arguments wild = {"--watch", "--replace", "--lr", "1e30", "--clip", "0", "--warmup", "0"};
-  CHECK(sandbox.heed(train_tiny + wild).code == 1);
-  CHECK(has(content(sandbox / "o/watch.html"), "<p>diverged: step "));
+  CHECK(sandbox.heed(train_tiny + Arguments{"--watch", "--replace", "--eval-every", "5"}).code ==
+        0);
+  CHECK(has(content(sandbox / "o/watch.html"), "<td>step 5</td>"));
+  const Arguments wild = {"--watch", "--lr", "1e30", "--clip", "0", "--warmup", "0"};
+  CHECK(sandbox.heed(Arguments{"train", "in.txt", "--out", "w"} + tiny + wild).code == 1);
+  CHECK(has(content(sandbox / "w/watch.html"), "<p>diverged: step "));
 }

@@ -150,7 +150,7 @@ struct Run {
       if (!is_first()) return 0;  // all ranks throw it together: rank 0 reports it
       // For heed doctor. A resumed run begins loss.csv again, without this row.
       loss_csv << csv(LogRow{begun, NAN, {}, trainer->lr(), NAN, 0}) << std::flush;
-      if (watch) watch->end("diverged");
+      if (watch) watch->end(files().watch(), "diverged");
       throw_error(error.what(),
                   folder.has_checkpoint() ? "; the last saved checkpoint is unchanged"
                                           : "; nothing was saved yet",
@@ -180,8 +180,7 @@ struct Run {
       throw_error(files().loss_csv().string(), ": ", write_error_text(errno),
                   "; make it writable or remove it");
     output.emplace(*trainer, text, folder);
-    if (command.watch)
-      watch.emplace(files().watch(), "heed train: " + folder.path.string(), *trainer);
+    if (command.watch) watch.emplace("heed train: " + folder.path.string(), *trainer);
     output->print_header(communicator.size(), writer.replaces_run(), command.record);
     if (watch) output->print_watch(folder.watch());
     for (const StepFolder& states : {files().history(), files().record()})
@@ -220,7 +219,7 @@ struct Run {
     }
     if (!is_first()) return;
     const std::string text = output->print_row(row);
-    if (watch) watch->show(row, text);
+    if (watch) watch->show(files().watch(), row, text);
   }
 
   bool splits_optimizer() const { return parallel != nullptr && parallel->splits_optimizer(); }
@@ -271,7 +270,7 @@ struct Run {
   }
 
   int interrupted(int signal) {
-    if (watch) watch->end("stopped");
+    if (watch) watch->end(files().watch(), "stopped");
     const std::string path =
         text.fingerprint.path.empty() ? "" : shell_path(text.fingerprint.path) + " ";
     const std::string pipe = path == "- " ? ", pipe the same text again to" : ":";
@@ -283,7 +282,7 @@ struct Run {
   int finish() {
     const char* const advice = ", the last step, all saved; to generate text: ./heed sample ";
     const std::string sample = output->generated(500) + "\n";
-    if (watch) watch->end("finished");
+    if (watch) watch->end(files().watch(), "finished");
     if (received_signal() != 0) return output->print_interrupted(received_signal(), advice);
     CurveOptions curve;
     curve.y_title = "loss (nats per token)";

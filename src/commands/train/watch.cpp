@@ -91,21 +91,23 @@ td:first-child { color: var(--soft); white-space: nowrap; }
 
 }  // namespace
 
-void Watch::show(const LogRow& row, const std::string& text) {
+void Watch::show(const std::filesystem::path& file, const LogRow& row, const std::string& text) {
   if (!text.empty()) texts_.emplace_back(row.step, text);
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return;
   next_ = now + std::chrono::seconds(1);
-  write("training", true);
+  write(file, "training", true);
 }
 
-void Watch::end(const std::string& how) { write(how, false); }
+void Watch::end(const std::filesystem::path& file, const std::string& how) {
+  write(file, how, false);
+}
 
 // A full disk must not end the training, which notes it at the first page.
-void Watch::write(const std::string& state, bool reloads) {
+void Watch::write(const std::filesystem::path& file, const std::string& state, bool reloads) {
   if (failed_) return;
   try {
-    write_file_atomically(file_, page(state, reloads));
+    write_file_atomically(file, page(state, reloads));
   } catch (const Error& error) {
     note(std::string(error.what()) + "; training continues without --watch");
     failed_ = true;

@@ -17,19 +17,17 @@ namespace heed::app {
 class Watch {
  public:
   // The trainer must outlive the Watch. `title` is the name of the run.
-  Watch(std::filesystem::path file, std::string title, const Trainer& trainer)
-      : file_(std::move(file)), title_(std::move(title)), trainer_(trainer) {}
+  Watch(std::string title, const Trainer& trainer) : title_(std::move(title)), trainer_(trainer) {}
 
   // Writes the page, at most once a second. `text` was generated after this row, or is "".
-  void show(const LogRow& row, const std::string& text);
+  void show(const std::filesystem::path& file, const LogRow& row, const std::string& text);
   // Writes the page for the last time: it does not reload itself any more.
-  void end(const std::string& how);  // such as "finished"
+  void end(const std::filesystem::path& file, const std::string& how);  // such as "finished"
 
  private:
-  void write(const std::string& state, bool reloads);
+  void write(const std::filesystem::path& file, const std::string& state, bool reloads);
   std::string page(const std::string& state, bool reloads) const;
 
-  std::filesystem::path file_;
   std::string title_;
   const Trainer& trainer_;
   std::vector<std::pair<std::int64_t, std::string>> texts_;  // by step
