@@ -34,7 +34,7 @@ TEST_CASE("an unknown command is a usage error in one line", "[commands][launche
   CHECK(run.out == "");
   CHECK(run.err == "heed: error: unknown command 'trian'; did you mean 'train'?\n");
   CHECK(has(machine.heed({"exersice"}).err, "; did you mean 'exercise'?\n"));
-  CHECK(has(machine.heed({"comp"}).err, "; did you mean 'completion'?\n"));
+  CHECK(has(machine.heed({"comple"}).err, "; did you mean 'completion'?\n"));
   for (const std::string far : {"", "x", "--nosuch", "trombone"})
     CHECK(machine.heed({far}).err ==
           "heed: error: unknown command '" + far + "'; see ./heed --help\n");

@@ -496,7 +496,7 @@ TEST_CASE("train --help describes every flag, and no other", "[commands][options
                                  "--no-overlap",   "--kv-heads",   "--decay-steps",
                                  "--keep-history", "--head-dim",   "--intermediate-size",
                                  "--rotary-dim",   "--rope-theta", "--rotary-pairs",
-                                 "--record"};
+                                 "--record",       "--watch"};
   for (const TrainFlag& flag : train_flags()) flags.insert(flag.flag);
   for (const VariantFlag& flag : variant_flags()) flags.insert(flag.flag);
   std::set<std::string> described;
