@@ -11,11 +11,12 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-constexpr double left = 64, right = 886, top = 10, width = 900;
+constexpr double left = 90, right = 862, top = 10, width = 900;
 constexpr std::size_t most_points = 600;  // of a curve; more are averaged
 
 // A number at an axis whose tics are `step` apart, or a value of x: 2,000 or 0.25.
 std::string number_label(double value, double step = 1) {
+  if (std::abs(value) < 1e-6 * step) return "0";  // not -0, or the rounding error of a sum
   const bool is_whole = step >= 1 && std::abs(value - std::round(value)) < 1e-9;
   if (is_whole && std::abs(value) < 1e15) return grouped(value);
   return significant(value, 6);

@@ -21,8 +21,8 @@ TEST_CASE("the page of a run reloads itself until the end, and escapes texts",
   watch.show(page, row, "a <script> & more");
   const std::string first = content(page);
   CHECK(has(first, "<meta http-equiv=\"refresh\" content=\"2\">"));
-  CHECK(has(first, "<h1>runs/&lt;b&gt;</h1>"));
-  CHECK(has(first, "<td>step 3</td><td>a &lt;script&gt; &amp; more</td>"));
+  CHECK(has(first, "<span>runs/&lt;b&gt;</span></h1>"));
+  CHECK(has(first, "<h3>step 3</h3>\n<pre>a &lt;script&gt; &amp; more</pre>"));
   CHECK_FALSE(has(first, "<script"));
   watch.show(page, row, "in the same second");
   CHECK(content(page) == first);
@@ -38,17 +38,18 @@ TEST_CASE("train --watch shows the last losses, and that a run has diverged", "[
   REQUIRE(done.code == 0);
   CHECK(has(done.out, "\nwatch  o/watch.html, in a browser\n"));
   const std::string page = content(sandbox / "o/watch.html");
-  CHECK(has(page, "<p>finished: step 20 of 20</p>"));
+  CHECK(has(page, ">finished: step 20 of 20</p>"));
   CHECK(has(page, "default-src 'none'"));
   CHECK_FALSE(has(page, "refresh"));
   const std::vector<std::string> rows = heed::split(losses(sandbox / "o"), '\n');
   const std::vector<std::string> last = heed::split(rows.at(rows.size() - 2), ',');
-  CHECK(has(page, ">training " + heed::significant(std::stod(last[1]), 4) + "</span>"));
-  CHECK(has(page, ">validation " + heed::significant(std::stod(last[2]), 4) + "</span>"));
+  CHECK(has(page, ">training  " + heed::decimal(std::stod(last[1]), 4) + "</li>"));
+  CHECK(has(page, ">validation  " + heed::decimal(std::stod(last[2]), 4) + "</li>"));
+  CHECK(has(page, "lowest validation, step 20  "));
   CHECK(sandbox.heed(train_tiny + Arguments{"--watch", "--replace", "--eval-every", "5"}).code ==
         0);
-  CHECK(has(content(sandbox / "o/watch.html"), "<td>step 5</td>"));
+  CHECK(has(content(sandbox / "o/watch.html"), "<h3>step 5</h3>"));
   const Arguments wild = {"--watch", "--lr", "1e30", "--clip", "0", "--warmup", "0"};
   CHECK(sandbox.heed(Arguments{"train", "in.txt", "--out", "w"} + tiny + wild).code == 1);
-  CHECK(has(content(sandbox / "w/watch.html"), "<p>diverged: step "));
+  CHECK(has(content(sandbox / "w/watch.html"), ">diverged: step "));
 }

@@ -27,14 +27,18 @@ std::vector<HorizontalLine> loss_bounds(const TrainingText& text, std::size_t bl
                                            : source->entropy_rate()}};
 }
 
+std::vector<MarkedPoint> lowest_loss(const LossCsv::Losses& validation) {
+  const auto& [steps, values] = validation;
+  const auto best = std::min_element(values.begin(), values.end());
+  if (best == values.end()) return {};
+  const double step = steps[static_cast<std::size_t>(best - values.begin())];
+  return {{"lowest validation, step " + exact(step), step, *best}};
+}
+
 Plot draw_loss_curve(const std::string& folder, CurveOptions options) {
   try {
     const LossCsv losses = read_loss_csv(path_in(folder, "loss.csv"));
-    const auto& [steps, values] = losses.validation;
-    if (const auto best = std::min_element(values.begin(), values.end()); best != values.end()) {
-      const double step = steps[static_cast<std::size_t>(best - values.begin())];
-      options.marks = {{"lowest validation, step " + exact(step), step, *best}};
-    }
+    options.marks = lowest_loss(losses.validation);
     return draw_curve_of_file(
         folder, "loss", {"loss.csv", losses.step_column, {losses.train_column, losses.val_column}},
         loss_series(losses), options);

@@ -18,6 +18,9 @@ std::vector<Series> loss_series(const LossCsv& losses);
 // text whose entropy is not known, that is, for any but those of heed corpus.
 std::vector<HorizontalLine> loss_bounds(const TrainingText& text, std::size_t block_size);
 
+// A mark at the lowest loss, or none if there is no loss.
+std::vector<MarkedPoint> lowest_loss(const LossCsv::Losses& validation);
+
 // Plots folder/loss.csv, with a mark at the lowest validation loss: writes folder/loss.gp and
 // folder/loss.svg. Reports errors in the returned Plot instead of throwing, because a failed plot
 // must not end a training run.

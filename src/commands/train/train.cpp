@@ -180,7 +180,9 @@ struct Run {
       throw_error(files().loss_csv().string(), ": ", write_error_text(errno),
                   "; make it writable or remove it");
     output.emplace(*trainer, text, folder);
-    if (command.watch) watch.emplace("heed train: " + folder.path.string(), *trainer);
+    if (command.watch)
+      watch.emplace("train: " + folder.path.string(), *trainer,
+                    loss_bounds(text, command.model.block_size));
     output->print_header(communicator.size(), writer.replaces_run(), command.record);
     if (watch) output->print_watch(folder.watch());
     for (const StepFolder& states : {files().history(), files().record()})
@@ -218,8 +220,8 @@ struct Run {
       save();
     }
     if (!is_first()) return;
-    const std::string text = output->print_row(row);
-    if (watch) watch->show(files().watch(), row, text);
+    const std::string preview = output->print_row(row);
+    if (watch) watch->show(files().watch(), row, preview);
   }
 
   bool splits_optimizer() const { return parallel != nullptr && parallel->splits_optimizer(); }

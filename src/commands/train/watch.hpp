@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "heed/draw/series.hpp"
 #include "heed/train/trainer.hpp"
 
 namespace heed::app {
@@ -16,10 +17,13 @@ namespace heed::app {
 // script, and its Content-Security-Policy forbids all requests.
 class Watch {
  public:
-  // The trainer must outlive the Watch. `title` is the name of the run.
-  Watch(std::string title, const Trainer& trainer) : title_(std::move(title)), trainer_(trainer) {}
+  // The trainer must outlive the Watch. `title` is the name of the run, and `bounds` are lines in
+  // the plot of the losses.
+  Watch(std::string title, const Trainer& trainer, std::vector<HorizontalLine> bounds = {})
+      : title_(std::move(title)), trainer_(trainer), bounds_(std::move(bounds)) {}
 
-  // Writes the page, at most once a second. `text` was generated after this row, or is "".
+  // Writes the page, at most once a second and in at most 2 % of the time. `text` was generated
+  // after this row, or is "".
   void show(const std::filesystem::path& file, const LogRow& row, const std::string& text);
   // Writes the page for the last time: it does not reload itself any more.
   void end(const std::filesystem::path& file, const std::string& how);  // such as "finished"
@@ -30,6 +34,7 @@ class Watch {
 
   std::string title_;
   const Trainer& trainer_;
+  std::vector<HorizontalLine> bounds_;
   std::vector<std::pair<std::int64_t, std::string>> texts_;  // by step
   std::chrono::steady_clock::time_point next_{};
   bool failed_ = false;
