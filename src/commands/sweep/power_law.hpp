@@ -37,8 +37,8 @@ PowerLaw fitted(const std::vector<SizeLosses>& sizes);
 
 // Predicts the mean loss at another size. The interval is that of linear regression: t s sqrt(1 +
 // 1/k + (x - mean)^2 / sum_i (x_i - mean)^2) for the k sizes x_i = ln parameters, where s^2 is the
-// sum of squared residuals / (k - 2), so it covers the noise of the seeds and the bend that the
-// sizes show. Needs at least three sizes.
+// sum of squared residuals / (k - 2), so it covers the noise of the seeds and the curvature that
+// the sizes show. Needs at least three sizes.
 PredictedLoss predicted(const std::vector<SizeLosses>& sizes, double parameters);
 
 }  // namespace heed::app
