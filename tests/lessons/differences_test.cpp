@@ -28,4 +28,6 @@ TEST_CASE("the numbers in a picture of a lesson that trains may differ", "[lesso
   const std::string picture = "<text>loss</text><text>0.5</text><text>1</text>";
   CHECK(picture_difference(picture, "<text>loss</text><text>0.8</text>", true) == "");
   CHECK(picture_difference(picture, "<text>gain</text><text>0.5</text>", true) != "");
+  CHECK(picture_difference(picture, picture + "<text>␣</text>", true) == "");
+  CHECK(picture_difference(picture, picture + "<text>a word</text>", true) != "");
 }
