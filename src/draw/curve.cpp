@@ -25,6 +25,7 @@ std::vector<std::string> colors_of(const std::vector<Series>& series) {
   std::size_t lines = 0, points = 0;
   for (const Series& s : series)
     colors.emplace_back(s.muted    ? "#BBBBBB"
+                        : s.thin   ? colors.back()
                         : s.points ? point_colors[points++ % 8]
                                    : line_colors[lines++ % 8]);
   return colors;
@@ -45,7 +46,8 @@ std::string end_labels(const std::vector<Series>& series, const PlotView& view) 
   std::multimap<double, std::string> color_of_value;  // sorted by value, the lowest first
   for (std::size_t i = 0; i < series.size(); ++i) {
     const Series& s = series[i];
-    if (s.points && !s.muted && !s.y.empty() && std::isfinite(s.y.back()) && !is_single_point(s))
+    if (s.points && s.has_name() && !s.y.empty() && std::isfinite(s.y.back()) &&
+        !is_single_point(s))
       color_of_value.emplace(s.y.back(), colors[i]);
   }
   std::string text;
@@ -70,11 +72,14 @@ std::string plot_clause(const std::string& file, std::size_t x_column, std::size
   const bool single = series.x.size() == 1;  // one point makes no line, so a marker is drawn
   const std::string points =
       "linespoints linewidth 2 pointtype 7 pointsize " + std::string(single ? "1.1" : "0.7");
-  const std::string style =
-      !series.muted && (series.points || single) ? points : "lines linewidth 1.2";
+  const std::string style = series.thin                                  ? "lines linewidth 0.8"
+                            : !series.muted && (series.points || single) ? points
+                                                                         : "lines linewidth 1.2";
+  // The first byte of #AARRGGBB is the transparency.
   return gnuplot_string(file) + " skip 1 using " + std::to_string(x_column) + ":" +
-         std::to_string(column) + " with " + style + " linecolor rgb '" + color + "' " +
-         (series.muted ? "notitle" : "title " + gnuplot_string(legend_of(series)));
+         std::to_string(column) + " with " + style + " linecolor rgb '" +
+         (series.thin ? "#66" + color.substr(1) : color) + "' " +
+         (series.has_name() ? "title " + gnuplot_string(legend_of(series)) : "notitle");
 }
 
 // The part of the plot command for a band, whose half height is in the column after that of y.
@@ -138,7 +143,7 @@ double legend_width(const std::vector<Series>& series, const CurveOptions& optio
     longest = std::max(longest, display_width(text));
   };
   for (const Series& s : series)
-    if (!s.muted) include(legend_of(s));
+    if (s.has_name()) include(legend_of(s));
   for (const HorizontalLine& line : options.lines) include(legend(line));
   for (const MarkedPoint& mark : options.marks) include(legend({mark.name, mark.y}));
   return std::max(0.3, 0.08 + 0.0105 * static_cast<double>(longest));
@@ -147,10 +152,10 @@ double legend_width(const std::vector<Series>& series, const CurveOptions& optio
 std::string svg_script(const std::string& name, const CurveFile& file,
                        const std::vector<Series>& series, const CurveOptions& options) {
   const PlotView view = view_of(series, options.lines);
-  const auto muted =
-      std::count_if(series.begin(), series.end(), [](const Series& s) { return s.muted; });
-  const auto rows = static_cast<double>(series.size() + options.lines.size() +
-                                        options.marks.size() - static_cast<std::size_t>(muted));
+  const auto named =
+      std::count_if(series.begin(), series.end(), [](const Series& s) { return s.has_name(); });
+  const double rows =
+      static_cast<double>(named) + static_cast<double>(options.lines.size() + options.marks.size());
   const std::string key = legend_position(series, options.lines, view,
                                           legend_width(series, options), 0.04 + 0.06 * rows);
   return Canvas{900, 540}.head("curves. To draw them") + "set datafile separator ','\nset output " +
@@ -164,13 +169,21 @@ std::string svg_script(const std::string& name, const CurveFile& file,
          plot_command(file, series, options.lines, options.marks);
 }
 
+// A name as a cell, in quotes if it has a comma or a quote (RFC 4180).
+std::string csv_cell(const std::string& name) {
+  if (name.find_first_of(",\"") == name.npos) return name;
+  std::string cell;
+  for (const char c : name) cell += c == '"' ? "\"\"" : std::string(1, c);
+  return '"' + cell + '"';
+}
+
 // Returns CSV text: a header such as "x,training,validation", then one row for each point, such as
 // "10,3.9," or "250,,2.4". The column after that of a series with a band has its half heights.
 std::string csv_of(const std::vector<Series>& series) {
   std::string text = "x";
   std::size_t columns = 1;
   for (const Series& s : series) {
-    text += "," + printable(s.name) + (s.error.empty() ? "" : ",±");
+    text += "," + csv_cell(printable(s.name)) + (s.error.empty() ? "" : ",±");
     columns += s.error.empty() ? 1 : 2;
   }
   text += "\n";

@@ -119,6 +119,10 @@ std::string chart_html(const std::vector<Series>& all, const CurveOptions& optio
       curves += path_html("muted", line_path(frame, s));
       continue;
     }
+    if (s.thin) {
+      curves += path_html(color_class('s', curve - 1) + " thin", line_path(frame, s));
+      continue;
+    }
     if (!s.error.empty())
       curves += path_html("band " + color_class('f', curve), band_path(frame, s));
     curves += path_html(color_class('s', curve) + (s.points ? "" : " fine"), line_path(frame, s));

@@ -234,8 +234,7 @@ TEST_CASE("draw_curve_of_file needs one column for each series", "[draw][curve]"
         }) == "curve: 0 columns for 1 series; give one column for each series");
 }
 
-TEST_CASE("a series with errors has a band, and a muted one is grey and has no name",
-          "[draw][curve]") {
+TEST_CASE("a series with errors has a band, and a muted or thin one has no name", "[draw][curve]") {
   const ScratchFolder folder;
   Series mean{"mean", {1, 2}, {3, 2}, true, {0.5, 0.25}}, other{"other", {1, 2}, {5, 4}};
   other.muted = true;
@@ -249,6 +248,11 @@ TEST_CASE("a series with errors has a band, and a muted one is grey and has no n
   CHECK(!has(script, "'other'"));
   CHECK(has(script, "$mark0 << END\n2,2\nEND\n"));
   CHECK(has(script, "title 'lowest, step 2  2.0000'"));
+  Series training{"mean, training", {1, 2}, {4, 3}};
+  training.thin = true;
+  draw_curve(folder.path, "c", {mean, training});
+  CHECK(has(folder.read("c.gp"), "with lines linewidth 0.8 linecolor rgb '#66D55E00' notitle"));
+  CHECK(has(folder.read("c.csv"), "x,mean,±,\"mean, training\"\n"));
   mean.error.pop_back();
   CHECK(message_of([&] { draw_curve(folder.path, "c", {mean}); }) ==
         "curve: series 'mean' has 2 points and 1 errors; give one for each point, or none");

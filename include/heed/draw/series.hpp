@@ -18,6 +18,9 @@ struct Series {
   bool points = false;    // whether to mark each point, and label the last point with its y value
   std::vector<double> error = {};  // half the height of a band around each point, or no band
   bool muted = false;              // whether to draw it thin and grey, without a name or labels
+  bool thin = false;               // the same, but in the colour of the series before it, and pale
+
+  bool has_name() const { return !muted && !thin; }  // whether the legend has its name
 
   // Adds the point (at_x, value) to the curve.
   void append(double at_x, double value) { x.push_back(at_x), y.push_back(value); }
