@@ -26,6 +26,11 @@ namespace fs = std::filesystem;
   throw_error(folder.string(), ": ", reason, "; ", advice);
 }
 
+// Whether a run in runs/ may be meant by its name alone.
+bool is_name(const std::string& run) {
+  return !run.empty() && run.find('/') == run.npos && run[0] != '.';
+}
+
 bool is_writable(const fs::path& folder) { return ::access(folder.c_str(), W_OK | X_OK) == 0; }
 
 // Whether heed has written the file, or it is empty. A run that is killed before its first
@@ -167,14 +172,25 @@ void check_not_of_run(const RunFolder& folder, const std::string& text) {
                   ", which would replace it; give another --out, or train on a copy");
 }
 
+RunFolder run_folder(const std::string& run) {
+  std::error_code ignored;
+  const fs::path path = run, by_name = fs::path("runs") / run;
+  if (fs::is_directory(path, ignored)) return {path};
+  const bool is_file = fs::symlink_status(path, ignored).type() != fs::file_type::not_found;
+  if (is_file && path.filename() == RunFolder().checkpoint())
+    return {path.has_parent_path() ? path.parent_path() : "."};
+  if (is_file) throw_error(run, ": is a file; give the folder of a run, such as runs/harbour");
+  if (is_name(run) && fs::is_directory(by_name, ignored)) return {by_name};
+  throw_error(run, ": No such file or directory; give a run's folder, such as runs/harbour");
+}
+
 fs::path checkpoint_in(const std::string& run) {
   std::error_code ignored;  // ignored here: opening the file reports the error
   const fs::path path =
       fs::is_directory(run, ignored) ? RunFolder{run}.checkpoint() : fs::path(run);
   const fs::path by_name = RunFolder{fs::path("runs") / run}.checkpoint();
   if (fs::symlink_status(path, ignored).type() != fs::file_type::not_found) return path;
-  const bool is_name = !run.empty() && run.find('/') == run.npos && run[0] != '.';
-  if (is_name && fs::exists(by_name, ignored)) return by_name;
+  if (is_name(run) && fs::exists(by_name, ignored)) return by_name;
   throw_error(path.string(), ": No such file or directory; give a run's folder, such as ",
               "runs/harbour, or a checkpoint");
 }

@@ -75,6 +75,10 @@ void check_no_run(const RunFolder& folder, const std::string& advice);
 // Throws Error if the training text is a file of the run in the folder, which would be replaced.
 void check_not_of_run(const RunFolder& folder, const std::string& text);
 
+// Returns the folder `run`, or the one with the checkpoint `run`, or runs/`run` if neither exists.
+// It may lack a checkpoint. Throws Error if there is no such folder, or if `run` is another file.
+RunFolder run_folder(const std::string& run);
+
 // Returns the path of the checkpoint in the folder `run`, or `run` itself if that is not a folder.
 // If there is no such file, but a run runs/`run`, returns the path of that run's checkpoint. Throws
 // Error if neither exists.

@@ -70,13 +70,17 @@ namespace {
 // The lines of a CSV file as cells. Its first line has the names of the columns, in any order.
 class Table {
  public:
-  explicit Table(const std::string& path) : path_(path), file_(text_of(path)) {
-    std::string line;
+  explicit Table(const std::string& path) : path_(path) {
+    std::string text = text_of(path), line;
+    const std::size_t whole = text.rfind('\n') + 1;  // 0 without a line
+    is_last_row_cut_ = whole < text.size();
+    file_.str(text.erase(whole));
     if (!std::getline(file_, line))
       throw_error(path, ": is empty; heed train --resume writes it again");
     header_ = cells_of(line);
   }
 
+  bool is_last_row_cut() const { return is_last_row_cut_; }
   std::size_t column(const char* name) const {
     const auto found = std::find(header_.begin(), header_.end(), name);
     if (found == header_.end()) throw_error(path_, ": its first line has no column '", name, "'");
@@ -101,7 +105,8 @@ class Table {
 
  private:
   std::string path_;
-  std::istringstream file_;
+  std::istringstream file_;  // the lines that have an end
+  bool is_last_row_cut_;
   std::vector<std::string> header_, cells_;
   std::size_t number_ = 1;  // of the current line
 };
@@ -119,12 +124,12 @@ LossCsv read_loss_csv(const std::string& path) {
   return csv;
 }
 
-std::vector<LogRow> read_log_rows(const std::string& path) {
+LogRows read_log_rows(const std::string& path) {
   Table table(path);
   const std::size_t step = table.column("step"), train = table.column("train_loss"),
                     val = table.column("val_loss"), lr = table.column("learning_rate"),
                     norm = table.column("grad_norm"), ms = table.column("ms");
-  std::vector<LogRow> rows;
+  LogRows result{{}, table.is_last_row_cut()};
   while (table.next()) {
     LogRow row;
     row.step = static_cast<std::int64_t>(table.step_at(step));
@@ -133,9 +138,9 @@ std::vector<LogRow> read_log_rows(const std::string& path) {
     row.learning_rate = table.at(lr);
     row.grad_norm = table.at(norm);
     row.ms = table.at(ms);
-    rows.push_back(row);
+    result.rows.push_back(row);
   }
-  return rows;
+  return result;
 }
 
 }  // namespace HEED_NAMESPACE

@@ -6,6 +6,7 @@
 #include "commands/compare/comparison.hpp"
 #include "commands/heed_program.hpp"
 #include "heed/base/text.hpp"
+#include "heed/study/markov_source.hpp"
 
 using namespace heed_test;
 using namespace heed::app;
@@ -27,7 +28,7 @@ struct FourRuns : Sandbox {
 
 // The validation loss of a run at a step, from its loss.csv.
 double loss_at(const std::filesystem::path& run, std::int64_t step) {
-  for (const heed::LogRow& row : heed::read_log_rows((run / "loss.csv").string()))
+  for (const heed::LogRow& row : heed::read_log_rows((run / "loss.csv").string()).rows)
     if (row.step == step) return row.val_loss.value();
   FAIL("no loss at step " << step);
   return NAN;
@@ -162,6 +163,82 @@ TEST_CASE("a killed run, a run in training, a resumed and a diverged run can be 
   CHECK(has(run.out, "The losses are of different steps"));
 }
 
+TEST_CASE("a label has the options whose value is not the usual one", "[commands][compare]") {
+  const auto labels = [](const std::vector<std::map<std::string, std::string>>& options) {
+    std::vector<ComparedRun> runs;
+    for (const auto& each : options) {
+      runs.emplace_back();
+      runs.back().name = "run" + std::to_string(runs.size());
+      runs.back().options = each;
+    }
+    std::vector<std::string> result;
+    for (const RunGroup& group : grouped_runs(runs)) result.push_back(group.label);
+    return result;
+  };
+  using Labels = std::vector<std::string>;
+  CHECK(labels({{{"--lr", "1"}, {"--steps", "20"}},
+                {{"--lr", "2"}, {"--steps", "20"}},
+                {{"--lr", "2"}, {"--steps", "30"}},
+                {{"--lr", "3"}, {"--steps", "20"}}}) ==
+        Labels{"lr 1", "lr 2", "lr 2, steps 30", "lr 3"});
+  CHECK(labels({{{"--lr", "1"}}, {{"--lr", "1"}, {"--decay-steps", "9"}}}) ==
+        Labels{"decay-steps default", "decay-steps 9"});
+  CHECK(labels({{{"--lr", "1"}}, {}, {{"--lr", "1"}}}) == Labels{"run1", "run2", "run3"});
+  // Most runs have lr 1, heads 2 and layers 3.
+  CHECK(labels({{{"--lr", "1"}, {"--heads", "2"}, {"--layers", "3"}},
+                {{"--lr", "9"}, {"--heads", "2"}, {"--layers", "3"}},
+                {{"--lr", "1"}, {"--heads", "9"}, {"--layers", "3"}},
+                {{"--lr", "1"}, {"--heads", "2"}, {"--layers", "9"}}}) ==
+        Labels{"heads 2, layers 3, lr 1", "lr 9", "heads 9", "layers 9"});
+}
+
+TEST_CASE("the picture has training losses, and the entropy of a text of heed corpus",
+          "[commands][compare]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed({"corpus", "g.txt", "--size", "3000"}).code == 0);
+  for (const std::string seed : {"1", "2"})
+    REQUIRE(sandbox.heed(Arguments{"train", "g.txt", "--out", "o" + seed, "--seed", seed} + tiny)
+                .code == 0);
+  std::string script;
+  const auto compared = [&](const Arguments& runs) {
+    const Finished run = sandbox.heed(Arguments{"compare"} + runs + Arguments{"--page", "p.html"});
+    CHECK(run.code == 0);
+    script = content(sandbox / "runs/compare.gp");
+    return content(sandbox / "p.html");
+  };
+  const std::string bound =
+      "lower bound: the entropy  " + heed::decimal(heed::grammar_source().window_entropy(16), 4);
+  CHECK(has(compared({"o1", "o2"}), bound));
+  CHECK(has(script, bound));
+  CHECK(has(script, "with lines linewidth 0.8 linecolor rgb '#66D55E00' notitle"));
+  CHECK(has(script, "thin: training loss"));
+  const auto a = heed::read_log_rows((sandbox / "o1/loss.csv").string()).rows;
+  const auto b = heed::read_log_rows((sandbox / "o2/loss.csv").string()).rows;
+  const std::string csv = content(sandbox / "runs/compare.csv");
+  const std::string last = csv.substr(csv.rfind("\n20,") + 1);
+  CHECK(std::abs(std::stod(last.substr(last.rfind(',') + 1)) -
+                 (a.back().train_loss + b.back().train_loss) / 2) < 1e-5);
+  REQUIRE(sandbox.heed(training("other", {})).code == 0);
+  CHECK(!has(compared({"o1", "other"}), "lower bound"));  // two texts have no common bound
+  put(sandbox / "g.txt", content(sandbox / "g.txt") + "x");
+  CHECK(!has(compared({"o1", "o2"}), "lower bound"));  // not the text of the runs any more
+}
+
+TEST_CASE("a row of loss.csv that is not complete is left out, and named",
+          "[commands][compare][doctor]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(training("o", {})).code == 0);
+  const std::string before = sandbox.heed({"compare", "o"}).out,
+                    found = sandbox.heed({"doctor", "o"}).out;
+  put(sandbox / "o/loss.csv", content(sandbox / "o/loss.csv") + "30,3.1,3.");
+  CHECK(sandbox.heed({"compare", "o"}).out ==
+        before + "The last row of loss.csv is not complete, and left out, in: o\n");
+  const std::string cut = sandbox.heed({"doctor", "o"}).out,
+                    line = "not examined: the last row of loss.csv: it is not complete\n";
+  REQUIRE(has(cut, line));
+  CHECK(found == std::string(cut).erase(cut.find(line), line.size()));
+}
+
 TEST_CASE("compare rejects what is no run, in one line", "[commands][compare][rejections]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(training("o", {})).code == 0);
@@ -171,14 +248,14 @@ TEST_CASE("compare rejects what is no run, in one line", "[commands][compare][re
   CHECK(error_of(sandbox, {"nowhere"}) ==
         start + "nowhere: No such file or directory; give a run's folder, such as runs/harbour");
   CHECK(error_of(sandbox, {"in.txt"}) ==
-        start + "in.txt: is a file; give folders of runs, such as runs/*/");
+        start + "in.txt: is a file; give the folder of a run, such as runs/harbour");
   CHECK(error_of(sandbox, {"o", "empty"}) ==
         start + "empty: has no loss.csv; give the folder of a run that heed train has made");
   CHECK(error_of(sandbox, {"o", "./o"}) == start + "./o: is given twice; give each run once");
   CHECK(error_of(sandbox, {"o", "--by", "epochs"}, 2) ==
         start + "--by epochs: must be step, tokens or seconds");
   const std::string csv = content(sandbox / "o/loss.csv");
-  put(sandbox / "o/loss.csv", csv + "20,1,,");
+  put(sandbox / "o/loss.csv", csv + "20,1,,\n");
   CHECK(error_of(sandbox, {"o"}) == start + "o/loss.csv:5: a cell is missing");
   put(sandbox / "o/loss.csv", csv + "30,x,,1,1,1\n");
   CHECK(has(error_of(sandbox, {"o"}), "o/loss.csv:5: 'x' is not a number"));

@@ -192,7 +192,7 @@ TEST_CASE("doctor rejects what is no run", "[commands][doctor]") {
   };
   CHECK(has(error({}), "doctor: give a run's folder, such as runs/harbour"));
   CHECK(has(error({"nowhere"}), "nowhere: No such file or directory"));
-  CHECK(has(error({"in.txt"}), "has no losses and no checkpoint"));
+  CHECK(has(error({"in.txt"}), "in.txt: is a file; give the folder of a run"));
   put(run / "other.txt", invented_text(600, 2));
   CHECK(has(error({"o", "--text", "other.txt"}), "differs from the text of the run"));
   const std::string csv = run.read("o/loss.csv"), file = run.read("o/checkpoint.safetensors");

@@ -124,7 +124,7 @@ TEST_CASE("replay rejects what is no run, another text and a step that the run d
   put(sandbox / "other.txt", "another text, which is not the run's, but long enough to be one");
   CHECK(has(sandbox.heed({"replay", "o", "--text", "other.txt"}).err, "other.txt: "));
   CHECK(sandbox.heed({"replay", "other.txt"}).err ==
-        "heed: error: other.txt: is not the folder of a run; give the folder, such as "
+        "heed: error: other.txt: is a file; give the folder of a run, such as "
         "runs/harbour\n");
   CHECK(sandbox.heed({"replay", "o/checkpoint.safetensors"}).code == 0);
   fs::create_directory(sandbox / "empty");

@@ -46,6 +46,22 @@ TEST_CASE("infinite losses are read, and losses of NaN are left out", "[train][l
   CHECK(csv.validation.values.empty());
 }
 
+TEST_CASE("a last line without an end is not read", "[train][loss_csv]") {
+  const ScratchFolder folder;
+  folder.write("loss.csv", header + "1,4,,0.1,1,2\n2,3,2.5,0.1,1,12");  // perhaps 123 ms
+  const LogRows cut = read_log_rows(folder / "loss.csv");
+  CHECK(cut.is_last_row_cut);
+  REQUIRE(cut.rows.size() == 1);
+  CHECK(cut.rows[0].step == 1);
+  CHECK(read_loss_csv(folder / "loss.csv").training.steps == std::vector<double>{1});
+  folder.write("loss.csv", header + "1,4,,0.1,1,2\n");
+  CHECK(!read_log_rows(folder / "loss.csv").is_last_row_cut);
+  folder.write("loss.csv", header.substr(0, 9));
+  CHECK_THROWS_WITH(
+      read_log_rows(folder / "loss.csv"),
+      std::string(folder / "loss.csv") + ": is empty; heed train --resume writes it again");
+}
+
 TEST_CASE("a locale with a decimal comma does not change what is read", "[train][loss_csv]") {
   const ScratchFolder folder;
   folder.write("loss.csv", "step,train_loss,val_loss\n1,2.5,\n");

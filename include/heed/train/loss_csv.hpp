@@ -37,11 +37,19 @@ struct LossCsv {
 
 // Reads the columns step, train_loss and val_loss of a CSV file. The first line contains the column
 // names, in any order; other columns are ignored. A cell may be empty, since not every step
-// measures the validation loss. Throws Error with file, line and cell when a number cannot be read.
+// measures the validation loss. A last line without an end is not read: the run was killed while it
+// wrote the line, or is writing it. Throws Error with file, line and cell when a number cannot be
+// read.
 LossCsv read_loss_csv(const std::string& path);
+
+// The rows of a loss.csv.
+struct LogRows {
+  std::vector<LogRow> rows;
+  bool is_last_row_cut = false;  // whether the file ends within a line, which is not in `rows`
+};
 
 // Reads all columns of a loss.csv as csv() writes it. A row of a step that diverged has NaN as its
 // training loss. Throws the errors of read_loss_csv().
-std::vector<LogRow> read_log_rows(const std::string& path);
+LogRows read_log_rows(const std::string& path);
 
 }  // namespace HEED_NAMESPACE

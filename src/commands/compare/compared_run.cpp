@@ -17,25 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-RunFolder folder_of(const std::string& name) {
-  std::error_code ignored;
-  const fs::path by_name = fs::path("runs") / name;
-  if (!fs::exists(name, ignored) && name.find('/') == name.npos && name[0] != '.' &&
-      fs::is_directory(by_name, ignored))
-    return {by_name};
-  if (!fs::exists(name, ignored))
-    throw_error(name, ": No such file or directory; give a run's folder, such as runs/harbour");
-  if (!fs::is_directory(name, ignored))
-    throw_error(name, ": is a file; give folders of runs, such as runs/*/");
-  return {name};
-}
-
 void read_losses(ComparedRun& run) {
   const std::string path = run.folder.loss_csv().string();
   std::error_code ignored;
   if (!fs::exists(path, ignored))
     throw_error(run.name, ": has no loss.csv; give the folder of a run that heed train has made");
-  run.rows = read_log_rows(path);
+  LogRows read = read_log_rows(path);
+  run.rows = std::move(read.rows);
+  run.is_last_row_cut = read.is_last_row_cut;
   const auto is_finite = [](const LogRow& row) { return std::isfinite(row.train_loss); };
   const auto end = std::find_if_not(run.rows.begin(), run.rows.end(), is_finite);
   run.diverged = end != run.rows.end();
@@ -65,6 +54,7 @@ void read_checkpoint(ComparedRun& run) {
                run.options["--vocab-size"];
   run.steps = options.steps;
   run.parameters = nn::parameter_count(config);
+  run.block_size = config.block_size;
   run.tokens_per_step = options.batch_size * config.block_size;
 }
 
@@ -78,9 +68,9 @@ std::string start_of_sample(const fs::path& path) {
 
 }  // namespace
 
-std::string ComparedRun::seed() const {
-  const auto found = options.find("--seed");
-  return found == options.end() ? "" : found->second;
+std::string ComparedRun::value(const std::string& flag) const {
+  const auto found = options.find(flag);
+  return found != options.end() ? found->second : has_checkpoint() ? "default" : "?";
 }
 
 double ComparedRun::ms_per_step() const {
@@ -111,7 +101,7 @@ std::vector<double> ComparedRun::seconds() const {
 
 ComparedRun read_run(const std::string& name) {
   ComparedRun run;
-  run.folder = folder_of(name);
+  run.folder = run_folder(name);
   run.name = run.folder.path.string();
   while (run.name.size() > 1 && run.name.back() == '/') run.name.pop_back();
   read_losses(run);

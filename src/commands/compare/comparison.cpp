@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "commands/terminal.hpp"
+#include "commands/train/loss_curve.hpp"
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
@@ -18,6 +19,7 @@ namespace heed::app {
 namespace {
 
 constexpr std::size_t most_in_picture = 8, most_in_text = 6;  // curves with a name
+constexpr std::size_t most_with_training = 4;                 // more lines would hide the others
 
 std::vector<ComparedRun> read_runs(const std::vector<std::string>& names, const std::string& by) {
   std::vector<ComparedRun> runs;
@@ -33,6 +35,18 @@ std::vector<ComparedRun> read_runs(const std::vector<std::string>& names, const 
                   "--by tokens");
   }
   return runs;
+}
+
+// The lower bound on the loss of the longest context, if all groups have the same text and tokens,
+// and its entropy is known. Nothing, if the text has changed or cannot be read.
+std::vector<HorizontalLine> common_bound(const std::vector<RunGroup>& groups) {
+  std::size_t longest = 0;
+  for (const RunGroup& group : groups) {
+    if (!group.first().has_checkpoint() || group.first().tokens != groups[0].first().tokens)
+      return {};
+    longest = std::max(longest, group.first().block_size);
+  }
+  return loss_bounds(ModelFile::open(groups[0].first().folder.checkpoint()), longest);
 }
 
 std::string loss_text(double loss) { return label_number(loss, 4); }
@@ -72,7 +86,9 @@ std::string number_of(std::size_t group) { return std::to_string(group + 1); }
 }  // namespace
 
 RunComparison::RunComparison(const std::vector<std::string>& runs, std::string by)
-    : by_(std::move(by)), groups_(grouped_runs(read_runs(runs, by_))) {}
+    : by_(std::move(by)),
+      groups_(grouped_runs(read_runs(runs, by_))),
+      bounds_(common_bound(groups_)) {}
 
 RunComparison::Cells RunComparison::options() const {
   const std::vector<std::string> flags = differing_flags(groups_);
@@ -82,10 +98,7 @@ RunComparison::Cells RunComparison::options() const {
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     const ComparedRun& run = groups_[i].first();
     std::vector<std::string> row = {number_of(i), printable(groups_[i].name())};
-    for (const std::string& flag : flags)
-      row.push_back(!run.has_checkpoint()          ? "?"
-                    : run.options.count(flag) != 0 ? run.options.at(flag)
-                                                   : "default");
+    for (const std::string& flag : flags) row.push_back(run.value(flag));
     row.push_back(run.has_checkpoint() ? grouped(static_cast<double>(run.parameters)) : "?");
     row.push_back(std::to_string(groups_[i].runs.size()));
     cells.rows.push_back(row);
@@ -114,7 +127,7 @@ RunComparison::Cells RunComparison::losses() const {
 }
 
 std::vector<std::string> RunComparison::notes() const {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes, cut;
   std::set<std::string> tokens;
   std::set<std::int64_t> steps;
   bool has_single = false, has_several = false, has_unknown = false;
@@ -123,6 +136,8 @@ std::vector<std::string> RunComparison::notes() const {
     has_unknown = has_unknown || !group.first().has_checkpoint();
     if (group.first().has_checkpoint()) tokens.insert(group.first().tokens);
     if (group.final() != nullptr) steps.insert(group.final()->step);
+    for (const ComparedRun& run : group.runs)
+      if (run.is_last_row_cut) cut.push_back(printable(run.name));
   }
   notes.push_back(
       "loss: nats per token of the validation data, at the last step at which all seeds have it");
@@ -139,6 +154,9 @@ std::vector<std::string> RunComparison::notes() const {
   if (steps.size() > 1) notes.push_back("The losses are of different steps");
   if (has_unknown)
     notes.push_back("?: the run has saved no checkpoint, so its options are unknown");
+  if (!cut.empty())
+    notes.push_back("The last row of loss.csv is not complete, and left out, in: " +
+                    joined(cut, ", "));
   return notes;
 }
 
@@ -161,11 +179,24 @@ std::vector<Series> RunComparison::curves(std::size_t shown) const {
   return curves;
 }
 
+std::vector<Series> RunComparison::picture_curves() const {
+  if (groups_.size() > most_with_training) return curves(most_in_picture);
+  std::vector<Series> all;
+  for (const RunGroup& group : groups_) {
+    if (group.validation.empty()) continue;
+    all.push_back(group.curve(by_));
+    all.push_back(group.training_curve(by_));
+  }
+  return all;
+}
+
 CurveOptions RunComparison::curve_options() const {
   CurveOptions options;
+  options.lines = bounds_;
   options.x_title = by_ == "seconds" ? "seconds of training" : by_;
-  options.y_title = "validation loss (nats per token)";
+  options.y_title = "loss (nats per token)";
   options.title = title();
+  if (groups_.size() <= most_with_training) options.title += "; thin: training loss";
   if (groups_.size() > most_in_picture)
     options.title += "; grey: all but the " + std::to_string(most_in_picture) + " lowest";
   return options;
@@ -227,7 +258,7 @@ std::string RunComparison::tables_text() const {
 std::string RunComparison::html() const {
   CurveOptions options = curve_options();
   std::string body = "<section>\n<h2>" + escaped_html(options.title) + "</h2>\n" +
-                     chart_html(curves(most_in_picture), options) +
+                     chart_html(picture_curves(), options) +
                      "</section>\n<section>\n<h2>Runs</h2>\n" + html_of(this->options()) +
                      "</section>\n<section>\n<h2>Losses</h2>\n" + html_of(losses()) +
                      "<p class=\"note\">";
@@ -246,7 +277,7 @@ std::string RunComparison::html() const {
 void RunComparison::show(const std::string& folder, const std::string& page) const {
   if (!page.empty()) write_file_atomically(page, html());
   make_folder(folder);
-  const Plot plot = draw_curve(folder, "compare", curves(most_in_picture), curve_options());
+  const Plot plot = draw_curve(folder, "compare", picture_curves(), curve_options());
   std::cout << (plot.ok ? curves_text() : "") << tables_text();
   if (plot.ok) std::cout << printable(plot.message) << " shows the curves\n";
   if (!page.empty()) std::cout << printable(page) << " is the page; open it in a browser\n";

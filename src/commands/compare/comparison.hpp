@@ -39,12 +39,15 @@ class RunComparison {
   std::string title() const;
   // The first `shown` curves with their names, the others muted.
   std::vector<Series> curves(std::size_t shown) const;
+  // The curves of curves(), with the training losses of few groups.
+  std::vector<Series> picture_curves() const;
   CurveOptions curve_options() const;
   static std::string text_of(const Cells& cells);
   static std::string html_of(const Cells& cells);
 
   std::string by_;
   std::vector<RunGroup> groups_;
+  std::vector<HorizontalLine> bounds_;  // the lower bound on the loss, if it is known
 };
 
 }  // namespace heed::app

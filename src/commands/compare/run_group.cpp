@@ -22,34 +22,42 @@ std::map<std::string, std::string> common_options(const ComparedRun& run) {
 bool belongs(const ComparedRun& run, const RunGroup& group) {
   if (!run.has_checkpoint() || common_options(run) != common_options(group.first())) return false;
   // Two runs of one seed have the same losses, so they are one measurement.
-  return std::none_of(group.runs.begin(), group.runs.end(),
-                      [&](const ComparedRun& other) { return other.seed() == run.seed(); });
+  return std::none_of(group.runs.begin(), group.runs.end(), [&](const ComparedRun& other) {
+    return other.value("--seed") == run.value("--seed");
+  });
 }
 
-std::map<std::int64_t, double> losses_of(const ComparedRun& run) {
-  std::map<std::int64_t, double> losses;
-  for (const LogRow& row : run.rows)
-    if (row.val_loss && std::isfinite(*row.val_loss)) losses[row.step] = *row.val_loss;
-  return losses;
+// The means of what `number_of` a row is in all runs, at each step at which they have a finite one.
+template <class NumberOf>
+std::vector<MeanLoss> means(const std::vector<ComparedRun>& runs, const NumberOf& number_of) {
+  std::map<std::int64_t, std::vector<double>> numbers;
+  for (const ComparedRun& run : runs)
+    for (const LogRow& row : run.rows)
+      if (const double number = number_of(row); std::isfinite(number))
+        numbers[row.step].push_back(number);
+  std::vector<MeanLoss> result;
+  for (const auto& [step, values] : numbers)
+    if (values.size() == runs.size()) result.push_back({step, mean_of(values)});
+  return result;
 }
 
 void average(RunGroup& group) {
-  std::map<std::int64_t, std::vector<double>> losses;
-  for (const ComparedRun& run : group.runs)
-    for (const auto& [step, loss] : losses_of(run)) losses[step].push_back(loss);
-  for (const auto& [step, values] : losses) {
-    if (values.size() < group.runs.size()) continue;
-    group.validation.push_back({step, mean_of(values)});
-    if (!group.best || group.validation.back().loss.mean < group.best->loss.mean)
-      group.best = group.validation.back();
-  }
+  group.training = means(group.runs, [](const LogRow& row) { return row.train_loss; });
+  group.validation =
+      means(group.runs, [](const LogRow& row) { return row.val_loss.value_or(NAN); });
+  for (const MeanLoss& each : group.validation)
+    if (!group.best || each.loss.mean < group.best->loss.mean) group.best = each;
 }
 
-double seconds_until(const ComparedRun& run, std::int64_t step) {
-  const std::vector<double> seconds = run.seconds();
-  for (std::size_t i = 0; i < run.rows.size(); ++i)
-    if (run.rows[i].step == step) return seconds[i];
-  return NAN;
+// The mean of the seconds that the runs took until each step.
+std::map<std::int64_t, double> mean_seconds(const std::vector<ComparedRun>& runs) {
+  std::map<std::int64_t, double> result;
+  for (const ComparedRun& run : runs) {
+    const std::vector<double> seconds = run.seconds();
+    for (std::size_t i = 0; i < seconds.size(); ++i)
+      result[run.rows[i].step] += seconds[i] / static_cast<double>(runs.size());
+  }
+  return result;  // too small at steps that not all runs have
 }
 
 double final_loss(const RunGroup& group) {
@@ -57,16 +65,33 @@ double final_loss(const RunGroup& group) {
                                   : std::numeric_limits<double>::infinity();
 }
 
+// The value that more than half of the groups have for a flag, or "".
+std::string usual_value(const std::string& flag, const std::vector<RunGroup>& groups) {
+  std::map<std::string, std::size_t> counts;
+  for (const RunGroup& group : groups)
+    if (2 * ++counts[group.first().value(flag)] > groups.size()) return group.first().value(flag);
+  return "";
+}
+
+std::string label_of(const RunGroup& group, const std::vector<std::string>& flags) {
+  if (!group.first().has_checkpoint() || flags.empty() || flags.size() > 3) return group.name();
+  std::vector<std::string> parts;
+  for (const std::string& flag : flags)
+    parts.push_back((flag == "TEXT" ? "" : flag.substr(2) + " ") + group.first().value(flag));
+  return joined(parts, ", ");
+}
+
+// A label has the options whose value is not the usual one; that of a group with the usual values
+// has all options that differ.
 void set_labels(std::vector<RunGroup>& groups) {
   const std::vector<std::string> flags = differing_flags(groups);
   std::set<std::string> labels;
   for (RunGroup& group : groups) {
-    std::vector<std::string> parts;
+    std::vector<std::string> own;
     for (const std::string& flag : flags)
-      if (const auto value = group.first().options.find(flag); value != group.first().options.end())
-        parts.push_back((flag == "TEXT" ? "" : flag.substr(2) + " ") + value->second);
-    group.label = parts.empty() || parts.size() > 3 ? group.name() : joined(parts, ", ");
-    if (!labels.insert(group.label).second) group.label = group.name();
+      if (usual_value(flag, groups) != group.first().value(flag)) own.push_back(flag);
+    group.label = label_of(group, own.empty() ? flags : own);
+    if (!labels.insert(group.label).second) group.label = group.name();  // one seed, trained twice
   }
 }
 
@@ -124,19 +149,30 @@ std::string RunGroup::name() const {
   return common.erase(common.find_last_not_of("0123456789") + 1) + "*";  // seed-*, not seed-133*
 }
 
-Series RunGroup::curve(const std::string& by) const {
-  Series series{label, {}, {}, true};
-  for (const auto& [step, loss] : validation) {
+Series RunGroup::series_of(const std::vector<MeanLoss>& losses, const std::string& by) const {
+  const auto seconds = by == "seconds" ? mean_seconds(runs) : std::map<std::int64_t, double>();
+  Series series{label, {}, {}};
+  for (const auto& [step, loss] : losses) {
     double x = static_cast<double>(step);
     if (by == "tokens") x *= static_cast<double>(first().tokens_per_step);
-    if (by == "seconds") {
-      std::vector<double> seconds;
-      for (const ComparedRun& run : runs) seconds.push_back(seconds_until(run, step));
-      x = mean_of(seconds).mean;
-    }
+    if (by == "seconds") x = seconds.at(step);
     series.append(x, loss.mean);
-    if (runs.size() > 1) series.error.push_back(loss.standard_error);
   }
+  return series;
+}
+
+Series RunGroup::curve(const std::string& by) const {
+  Series series = series_of(validation, by);
+  series.points = true;
+  if (runs.size() > 1)
+    for (const MeanLoss& each : validation) series.error.push_back(each.loss.standard_error);
+  return series;
+}
+
+Series RunGroup::training_curve(const std::string& by) const {
+  Series series = series_of(training, by);
+  series.name += " training";
+  series.thin = true;
   return series;
 }
 
@@ -157,16 +193,17 @@ std::vector<RunGroup> grouped_runs(std::vector<ComparedRun> runs) {
 }
 
 std::vector<std::string> differing_flags(const std::vector<RunGroup>& groups) {
-  std::map<std::string, std::set<std::string>> values;
-  std::size_t known = 0;
-  for (const RunGroup& group : groups) {
-    known += group.first().has_checkpoint() ? 1 : 0;
-    for (const auto& [flag, value] : group.first().options)
-      if (flag != "--seed") values[flag].insert(value);
-  }
+  std::set<std::string> all;
+  for (const RunGroup& group : groups)
+    for (const auto& option : group.first().options) all.insert(option.first);
+  all.erase("--seed");
   std::vector<std::string> flags;
-  for (const auto& [flag, different] : values)
-    if (different.size() > 1) flags.push_back(flag);
+  for (const std::string& flag : all) {
+    std::set<std::string> values;
+    for (const RunGroup& group : groups)
+      if (group.first().has_checkpoint()) values.insert(group.first().value(flag));
+    if (values.size() > 1) flags.push_back(flag);
+  }
   return flags;
 }
 

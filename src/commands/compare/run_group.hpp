@@ -26,7 +26,7 @@ SeedMean mean_of(const std::vector<double>& values);  // at least one value
 // The quantile 0.975 of Student's t distribution; 12.7062 for 1 degree of freedom.
 double t_quantile(std::size_t degrees_of_freedom);
 
-// A mean validation loss and the step at which it was measured.
+// A mean loss and the step at which it was measured.
 struct MeanLoss {
   std::int64_t step;
   SeedMean loss;
@@ -38,6 +38,7 @@ struct RunGroup {
   std::vector<ComparedRun> runs;
   std::string label;                 // the name in plots: the options that other groups have not
   std::vector<MeanLoss> validation;  // at each step at which all runs have a validation loss
+  std::vector<MeanLoss> training;    // at each step at which all runs have a training loss
   std::optional<MeanLoss> best;      // the lowest of `validation`
 
   const ComparedRun& first() const { return runs.front(); }
@@ -45,6 +46,10 @@ struct RunGroup {
   const MeanLoss* final() const { return validation.empty() ? nullptr : &validation.back(); }
   // The validation loss over `by`: step, tokens or seconds. The band is the standard error.
   Series curve(const std::string& by) const;
+  Series training_curve(const std::string& by) const;  // thin, without a band
+
+ private:
+  Series series_of(const std::vector<MeanLoss>& losses, const std::string& by) const;
 };
 
 // The groups of the runs, that of the lowest final validation loss first. Groups without a

@@ -18,14 +18,6 @@ namespace {
 
 constexpr std::size_t most_training = 300'000, most_validation = 50'000;  // tokens that are read
 
-// The folder, or runs/NAME, or that of a checkpoint.
-RunFolder folder_of(const std::string& run) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(run, ignored)) return {run};
-  const std::filesystem::path folder = checkpoint_in(run).parent_path();
-  return {folder.empty() ? "." : folder};
-}
-
 std::vector<std::int64_t> tokens_of(const Split& split, std::size_t begin, std::size_t count) {
   std::vector<std::int64_t> tokens(count);
   split.corpus->copy_ids(split.begin + begin, count, tokens.data());
@@ -76,7 +68,7 @@ struct TrainAgain {
 
 }  // namespace
 
-ExaminedRun::ExaminedRun(const DoctorCommand& command) : folder(folder_of(command.run)) {
+ExaminedRun::ExaminedRun(const DoctorCommand& command) : folder(run_folder(command.run)) {
   read_losses();
   if (folder.has_checkpoint())
     read_checkpoint(command);
@@ -92,7 +84,9 @@ void ExaminedRun::read_losses() {
   std::error_code ignored;
   if (!std::filesystem::exists(folder.loss_csv(), ignored)) return missing.push_back("no loss.csv");
   Curve read;
-  read.rows = read_log_rows(folder.loss_csv().string());
+  LogRows losses = read_log_rows(folder.loss_csv().string());
+  read.rows = std::move(losses.rows);
+  if (losses.is_last_row_cut) missing.push_back("the last row of loss.csv: it is not complete");
   read.run = shell_path(folder.path.string());
   if (read.rows.empty())
     missing.push_back("no row in loss.csv: the run has done no step");

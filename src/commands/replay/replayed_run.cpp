@@ -24,16 +24,6 @@ constexpr const char* advice =
     "; replay it on the machine and with the program and libraries of its training, or give "
     "--near; if it began with --init, train it with --record";
 
-// The folder of the run, which may have a record but no checkpoint, if it diverged early.
-RunFolder folder_of(const std::string& run) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(run, ignored)) return {run};
-  const RunFolder folder{checkpoint_in(run).parent_path()};
-  if (checkpoint_in(run) != folder.checkpoint())
-    throw_error(run, ": is not the folder of a run; give the folder, such as runs/harbour");
-  return folder.path.empty() ? RunFolder{"."} : folder;
-}
-
 std::map<std::int64_t, std::filesystem::path> states_of(const RunFolder& folder, bool trust) {
   std::map<std::int64_t, std::filesystem::path> states;
   const StepFolder record = folder.record();
@@ -101,7 +91,7 @@ void replay_flags(Flags& flags, ReplayOptions& options) {
 }
 
 ReplayedRun::ReplayedRun(const ReplayOptions& options)
-    : folder_(folder_of(options.run)),
+    : folder_(run_folder(options.run)),
       trust_(options.trust),
       near_(options.near),
       states_(states_of(folder_, trust_)),

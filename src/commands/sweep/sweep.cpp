@@ -78,7 +78,7 @@ class Workers {
 
   std::string finished(PlannedRun& run, double seconds) {
     run.state = State::finished;
-    const std::vector<LogRow> rows = read_log_rows(run.folder.loss_csv().string());
+    const std::vector<LogRow> rows = read_log_rows(run.folder.loss_csv().string()).rows;
     return "validation loss " + decimal(rows.back().val_loss.value_or(NAN), 4) + ", " +
            duration(seconds);
   }

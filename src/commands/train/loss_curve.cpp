@@ -16,15 +16,36 @@ std::vector<Series> loss_series(const LossCsv& losses) {
           {"validation", losses.validation.steps, losses.validation.values, true}};
 }
 
-std::vector<HorizontalLine> loss_bounds(const TrainingText& text, std::size_t block_size) {
+namespace {
+
+std::vector<HorizontalLine> bounds_of(std::string_view text, Unit unit, std::size_t block_size) {
   constexpr std::size_t long_context = 1024;  // letters; the entropies after more take seconds
-  if (const Unit unit = text.vocabulary->unit(); unit != Unit::code_point && unit != Unit::byte)
-    return {};
-  const std::optional<MarkovSource> source = source_of_text(text.corpus->text());
+  if (unit != Unit::code_point && unit != Unit::byte) return {};
+  const std::optional<MarkovSource> source = source_of_text(text);
   if (!source) return {};
   return {{"lower bound: the entropy", block_size <= long_context
                                            ? source->window_entropy(block_size)
                                            : source->entropy_rate()}};
+}
+
+}  // namespace
+
+std::vector<HorizontalLine> loss_bounds(const TrainingText& text, std::size_t block_size) {
+  return bounds_of(text.corpus->text(), text.vocabulary->unit(), block_size);
+}
+
+std::vector<HorizontalLine> loss_bounds(const ModelFile& checkpoint, std::size_t block_size) {
+  // The text of heed train without TEXT has no known entropy, and standard input is gone.
+  if (const std::string path = checkpoint.text().path; path.empty() || path == "-") return {};
+  TrainingText text{checkpoint.text().path};
+  try {
+    text.read();
+    text.identify("");
+  } catch (const Error&) {
+    return {};
+  }
+  if (text.fingerprint.hash != checkpoint.text().hash) return {};
+  return bounds_of(text.content, checkpoint.vocabulary().unit(), block_size);
 }
 
 std::vector<MarkedPoint> lowest_loss(const LossCsv::Losses& validation) {

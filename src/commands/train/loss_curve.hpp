@@ -17,6 +17,8 @@ std::vector<Series> loss_series(const LossCsv& losses);
 // The lower bound on the loss of a model with this context length, in nats per token; no line for a
 // text whose entropy is not known, that is, for any but those of heed corpus.
 std::vector<HorizontalLine> loss_bounds(const TrainingText& text, std::size_t block_size);
+// The same for the text of a checkpoint; no line if the text has changed or cannot be read.
+std::vector<HorizontalLine> loss_bounds(const ModelFile& checkpoint, std::size_t block_size);
 
 // A mark at the lowest loss, or none if there is no loss.
 std::vector<MarkedPoint> lowest_loss(const LossCsv::Losses& validation);
