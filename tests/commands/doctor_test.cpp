@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "catch.hpp"
+#include "commands/curve_findings.hpp"
 #include "commands/heed_program.hpp"
 #include "heed/array/random.hpp"
 #include "heed/base/text.hpp"
@@ -130,6 +131,20 @@ TEST_CASE("train and doctor name the best step of an overfitted run", "[commands
   CHECK(has(found.out, "1. overfitting"));
   CHECK(has(found.out, "a uniform guess has 2.7726, which is better; the best step was "));
   CHECK(has(run.trained.out, "\ndoctor: overfitting: "));
+}
+
+TEST_CASE("a gap to the training loss that the text explains is no overfitting",
+          "[commands][doctor]") {
+  heed::app::Curve curve;
+  for (std::int64_t step = 10; step <= 100; step += 10)
+    curve.rows.push_back(
+        {step, 2.2, step % 50 == 0 ? std::optional(3.0) : std::nullopt, 1e-3, 1, 1});
+  CHECK(heed::app::overfitting(curve));  // nothing is known about the text
+  curve.bigram = 3.2;
+  curve.bigram_training = 3.1;
+  CHECK(heed::app::overfitting(curve));
+  curve.bigram_training = 2.5;  // 0.78 of that of the last tenth, and 2.2 > 0.8 * 0.78 * 3.0
+  CHECK_FALSE(heed::app::overfitting(curve));
 }
 
 TEST_CASE("doctor finds heads and parameters that were not trained", "[commands][doctor]") {

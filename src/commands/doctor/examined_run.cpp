@@ -107,6 +107,8 @@ void ExaminedRun::read_checkpoint(const DoctorCommand& command) {
   curve->again = TrainAgain(command.text.empty() ? checkpoint.text().path : command.text,
                             folder.path.string(), checkpoint);
   if (!text) return;
+  for (const double loss : part_losses)
+    curve->bigram_training += loss / static_cast<double>(part_losses.size());
   curve->unigram = NGrams(training, 0, model->vocabulary.size()).cross_entropy(validation);
   curve->bigram = NGrams(training, 1, model->vocabulary.size()).cross_entropy(validation);
 }
@@ -129,6 +131,7 @@ void ExaminedRun::read_text(const DoctorCommand& command, const ModelFile& check
   const std::size_t last = std::min(all.size, most_training);
   training = tokens_of(all, all.size - last, last);
   validation = tokens_of(rest, 0, std::min(rest.size, most_validation));
+  part_losses = bigram_losses_of_parts(training, validation.size(), model->vocabulary.size());
 }
 
 const StoredTensor* ExaminedRun::second_moment(const std::string& parameter) const {

@@ -29,6 +29,8 @@ struct ExaminedRun {
   std::vector<std::string> missing;                // what is not there, and why
   std::vector<std::int64_t> training, validation;  // tokens; a long text's last and first ones
 
+  std::vector<double> part_losses;  // of a bigram model, see bigram_losses_of_parts()
+
   // The moment exp_avg_sq of a parameter, AdamW's mean of its squared gradients; null without one.
   const StoredTensor* second_moment(const std::string& parameter) const;
   // The parameters before the first step, drawn again from the seed. They are not those of a run

@@ -54,4 +54,20 @@ double NGrams::cross_entropy(const std::vector<std::int64_t>& tokens) const {
   return sum / static_cast<double>(tokens.size());
 }
 
+std::vector<double> bigram_losses_of_parts(const std::vector<std::int64_t>& tokens,
+                                           std::size_t size, std::size_t vocab_size) {
+  constexpr std::size_t parts = 6;
+  if (size == 0 || tokens.size() < parts * size) return {};
+  const std::size_t stride = (tokens.size() - size) / (parts - 1);
+  std::vector<double> losses;
+  for (std::size_t i = 0; i < parts; ++i) {
+    const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(i * stride),
+               end = begin + static_cast<std::ptrdiff_t>(size);
+    std::vector<std::int64_t> rest(tokens.begin(), begin);
+    rest.insert(rest.end(), end, tokens.end());
+    losses.push_back(NGrams(rest, 1, vocab_size).cross_entropy({begin, end}));
+  }
+  return losses;
+}
+
 }  // namespace heed::app

@@ -28,4 +28,9 @@ class NGrams {
   std::unordered_map<std::uint64_t, std::uint32_t> followed_;  // count(c w), by hash of c and w
 };
 
+// The cross-entropy under a bigram model of each of 6 parts of the tokens, of `size` tokens each,
+// counted in the tokens outside of the part. Empty if there are fewer than 6 * size tokens.
+std::vector<double> bigram_losses_of_parts(const std::vector<std::int64_t>& tokens,
+                                           std::size_t size, std::size_t vocab_size);
+
 }  // namespace heed::app

@@ -14,29 +14,15 @@ namespace {
 
 using Tokens = std::vector<std::int64_t>;
 
-Tokens without(const Tokens& tokens, std::size_t begin, std::size_t count) {
-  Tokens rest(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(begin));
-  rest.insert(rest.end(), tokens.begin() + static_cast<std::ptrdiff_t>(begin + count),
-              tokens.end());
-  return rest;
-}
-
-// Each of 6 parts of the training data, as long as the validation data, is predicted from the rest
-// of the training data. The validation data should be about as hard to predict.
+// The validation data should be about as hard to predict as parts of the training data.
 void compare_parts(const ExaminedRun& run, Findings& findings) {
-  const std::size_t V = run.model->vocabulary.size(), n = run.validation.size(), parts = 6;
-  if (run.training.size() < parts * n) return;
-  const std::size_t stride = (run.training.size() - n) / (parts - 1);
-  double lowest = INFINITY, highest = 0;
-  for (std::size_t i = 0; i < parts; ++i) {
-    const auto begin = run.training.begin() + static_cast<std::ptrdiff_t>(i * stride);
-    const Tokens part(begin, begin + static_cast<std::ptrdiff_t>(n));
-    const double loss = NGrams(without(run.training, i * stride, n), 1, V).cross_entropy(part);
-    lowest = std::min(lowest, loss);
-    highest = std::max(highest, loss);
-  }
+  if (run.part_losses.empty()) return;
+  const auto [low, high] = std::minmax_element(run.part_losses.begin(), run.part_losses.end());
+  const double lowest = *low, highest = *high;
   const double loss =
-      run.curve ? run.curve->bigram : NGrams(run.training, 1, V).cross_entropy(run.validation);
+      run.curve
+          ? run.curve->bigram
+          : NGrams(run.training, 1, run.model->vocabulary.size()).cross_entropy(run.validation);
   if (loss < highest + std::max(0.15 * highest, highest - lowest)) return;
   findings.push_back(
       {"validation text unlike the training text",
