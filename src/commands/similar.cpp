@@ -9,7 +9,8 @@ namespace heed::app {
 namespace {
 
 // Options of nanoGPT, char-rnn and other programs, and heed's options with the same meaning.
-const std::map<std::string, std::string> options_elsewhere = {{"--context-length", "--block-size"},
+const std::map<std::string, std::string> options_elsewhere = {{"--bytes", "--tokenizer"},
+                                                              {"--context-length", "--block-size"},
                                                               {"--d-model", "--embed-dim"},
                                                               {"--epochs", "--steps"},
                                                               {"--eval-interval", "--eval-every"},
@@ -18,6 +19,7 @@ const std::map<std::string, std::string> options_elsewhere = {{"--context-length
                                                               {"--hidden-size", "--embed-dim"},
                                                               {"--init-from", "--init"},
                                                               {"--iters", "--steps"},
+                                                              {"--jobs", "--parallel"},
                                                               {"--learning-rate", "--lr"},
                                                               {"--length", "--tokens"},
                                                               {"--log-interval", "--log-every"},
@@ -38,6 +40,7 @@ const std::map<std::string, std::string> options_elsewhere = {{"--context-length
                                                               {"--rnn-size", "--embed-dim"},
                                                               {"--seq-length", "--block-size"},
                                                               {"--start", "--prompt"},
+                                                              {"--threads", "--parallel"},
                                                               {"--warmup-iters", "--warmup"},
                                                               {"--warmup-steps", "--warmup"}};
 

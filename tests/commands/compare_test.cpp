@@ -163,6 +163,16 @@ TEST_CASE("a killed run, a run in training, a resumed and a diverged run can be 
   CHECK(has(run.out, "The losses are of different steps"));
 }
 
+TEST_CASE("the folder of a sweep stands for its runs", "[commands][compare]") {
+  const FourRuns sandbox;
+  std::filesystem::create_directory(sandbox / "runs/notes");
+  const Finished all = sandbox.heed({"compare", "runs"});
+  CHECK(all.code == 0);
+  CHECK(all.out == sandbox.heed({"compare", "a1", "a2", "a3", "b"}).out);
+  CHECK(error_of(sandbox, {"runs/b", "runs"}) ==
+        "heed: error: runs/b: is given twice; give each run once");
+}
+
 TEST_CASE("a label has the options whose value is not the usual one", "[commands][compare]") {
   const auto labels = [](const std::vector<std::map<std::string, std::string>>& options) {
     std::vector<ComparedRun> runs;
@@ -250,7 +260,7 @@ TEST_CASE("compare rejects what is no run, in one line", "[commands][compare][re
   CHECK(error_of(sandbox, {"in.txt"}) ==
         start + "in.txt: is a file; give the folder of a run, such as runs/harbour");
   CHECK(error_of(sandbox, {"o", "empty"}) ==
-        start + "empty: has no loss.csv; give the folder of a run that heed train has made");
+        start + "empty: has no loss.csv; give the folder of a run or of a sweep");
   CHECK(error_of(sandbox, {"o", "./o"}) == start + "./o: is given twice; give each run once");
   CHECK(error_of(sandbox, {"o", "--by", "epochs"}, 2) ==
         start + "--by epochs: must be step, tokens or seconds");

@@ -160,6 +160,7 @@ TEST_CASE("--fit predicts the next size, and checks the largest one", "[commands
   CHECK(has(three.out, "fit    loss = "));
   CHECK(has(three.out, "next   twice the largest width, "));
   CHECK(has(three.out, "Add that width to check it"));
+  CHECK(has(three.out, "The loss does not fall with the size") == has(three.out, "b = -"));
   const std::size_t begin = three.out.find("twice the largest width, ");
   const std::string next = three.out.substr(begin + 25, three.out.find('\n', begin) - begin - 25);
   const Finished four = swept(sandbox, {"--embed-dim", "4,8,16,32", "--fit"});
@@ -186,7 +187,12 @@ TEST_CASE("sweep rejects wrong options before it trains", "[commands][sweep][rej
   CHECK(rejection(sandbox, {"--fit", "--embed-dim", "8,16,32", "--lr", "1,2"}, 2) ==
         "--fit compares sizes, such as --embed-dim 32,64,128; give one --lr");
   CHECK(!sandbox.has_file("s"));
-  REQUIRE(swept(sandbox, width).code == 0);
+  CHECK(rejection(sandbox, {"--threads", "2"}, 2) ==
+        "unknown option --threads; did you mean --parallel?");
+  CHECK(rejection(sandbox, {"--bytes"}, 2) == "unknown option --bytes; did you mean --tokenizer?");
+  const Finished one = swept(sandbox, width);
+  REQUIRE(one.code == 0);
+  CHECK(has(one.err, "heed: note: one run has nothing to be compared with; give several values"));
   CHECK(rejection(sandbox, {"--embed-dim", "8", "--clip", "2"}, 1) ==
         "s/seed-1337/checkpoint.safetensors: is a run with --clip 1, not 2; give another --out, or "
         "remove this folder");

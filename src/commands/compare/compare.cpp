@@ -8,7 +8,7 @@ namespace heed::app {
 
 void declare_flags(Flags& flags, CompareCommand& c) {
   flags.positionals("RUN", c.runs,
-                    "folders of runs, such as runs/harbour; runs that differ only "
+                    "folders of runs, such as runs/harbour, or of a sweep; runs that differ only "
                     "in --seed become one curve, their mean with its standard error",
                     "the folders of runs, such as runs/*/");
   flags.choice("--by", "the horizontal axis of the plot", {"step", "tokens", "seconds"}, c.by);
@@ -16,6 +16,7 @@ void declare_flags(Flags& flags, CompareCommand& c) {
   flags.path("--out", "DIR", "folder of compare.svg, compare.csv and compare.gp [runs]", "folder",
              c.out);
   flags.example("./heed compare runs/harbour runs/wide");
+  flags.example("./heed compare runs/harbour-sweep");
   flags.example("./heed compare runs/*/ --by tokens --page runs/compare.html");
 }
 

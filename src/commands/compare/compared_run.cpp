@@ -21,7 +21,7 @@ void read_losses(ComparedRun& run) {
   const std::string path = run.folder.loss_csv().string();
   std::error_code ignored;
   if (!fs::exists(path, ignored))
-    throw_error(run.name, ": has no loss.csv; give the folder of a run that heed train has made");
+    throw_error(run.name, ": has no loss.csv; give the folder of a run or of a sweep");
   LogRows read = read_log_rows(path);
   run.rows = std::move(read.rows);
   run.is_last_row_cut = read.is_last_row_cut;
@@ -97,6 +97,19 @@ std::vector<double> ComparedRun::seconds() const {
     result.push_back(sum);
   }
   return result;
+}
+
+std::vector<std::string> runs_of(const std::string& name) {
+  const RunFolder folder = run_folder(name);
+  std::error_code ignored;
+  if (fs::exists(folder.loss_csv(), ignored)) return {name};
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder.path, ignored))
+    if (entry.path().filename().string()[0] != '.' &&  // a run with --replace that saved nothing
+        fs::exists(RunFolder{entry.path()}.loss_csv(), ignored))
+      names.push_back(entry.path().string());
+  std::sort(names.begin(), names.end());
+  return names.empty() ? std::vector<std::string>{name} : names;
 }
 
 ComparedRun read_run(const std::string& name) {

@@ -36,6 +36,9 @@ struct ComparedRun {
   std::vector<double> seconds() const;  // of training until each row, without validation
 };
 
+// The runs in a folder that is no run, such as that of a sweep; otherwise `name` alone.
+std::vector<std::string> runs_of(const std::string& name);
+
 // Reads a run from its folder `name`, or from runs/`name`. Throws Error "NAME: ..." if it is no
 // run, or if one of its files is damaged.
 ComparedRun read_run(const std::string& name);

@@ -25,7 +25,10 @@ std::vector<ComparedRun> read_runs(const std::vector<std::string>& names, const 
   std::vector<ComparedRun> runs;
   std::set<std::filesystem::path> seen;
   std::error_code ignored;
-  for (const std::string& name : names) {
+  std::vector<std::string> all;
+  for (const std::string& name : names)
+    for (const std::string& each : runs_of(name)) all.push_back(each);
+  for (const std::string& name : all) {
     runs.push_back(read_run(name));
     if (!seen.insert(std::filesystem::canonical(runs.back().folder.path, ignored)).second)
       throw_error(name, ": is given twice; give each run once");
@@ -238,6 +241,8 @@ std::string RunComparison::curves_text() const {
   lines.erase(std::remove_if(lines.begin(), lines.end(), [](const Series& s) { return s.muted; }),
               lines.end());
   for (Series& line : lines) line.points = false;  // drawn without gaps
+  if (std::all_of(lines.begin(), lines.end(), [](const Series& s) { return s.x.size() < 2; }))
+    return "";  // the table says as much as points
   CurveOptions options = curve_options();
   options.title = title();
   if (groups_.size() > most_in_text)

@@ -116,6 +116,10 @@ void print_plan(const std::vector<PlannedRun>& runs, const std::string& folder,
   print(State::diverged, "diverged before");
   print(State::begun, "to resume");
   std::cout << "; " << parallel << " at a time, on one thread each" << std::endl;
+  if (runs.size() == 1)
+    note(
+        "one run has nothing to be compared with; give several values, such as --lr 3e-4,1e-3, or "
+        "--seeds 3");
 }
 
 // ---- --fit
@@ -169,6 +173,10 @@ void print_fit(const std::vector<RunGroup>& groups, std::size_t seeds) {
   for (const SizeLosses& size : sizes)
     std::cout << pad_left(grouped(size.parameters), 17) << pad_left(decimal(size.mean(), 4), 10)
               << pad_left(decimal(law.at(size.parameters), 4), 10) << "\n";
+  if (law.exponent <= 0)
+    std::cout
+        << "       The loss does not fall with the size: this is no power law. More --steps or "
+           "another --lr may change it.\n";
   const double next = next_size(groups);
   std::cout << "next   twice the largest width, " << grouped(next)
             << " parameters: " << interval_text(predicted(sizes, next)) << "\n";
