@@ -1,4 +1,5 @@
-// environment.hpp: the environment variables that OpenBLAS and OpenMP read when they are loaded.
+// environment.hpp: the environment variables that OpenBLAS, LIBXSMM, oneDNN and OpenMP read when
+// they are loaded.
 #pragma once
 
 namespace heed::app {
@@ -7,7 +8,8 @@ namespace heed::app {
 // nothing if `value` is null.
 bool set_variable(const char* name, const char* value);
 
-// Sets the variables for the threads of OpenBLAS and OpenMP. Returns whether one was changed.
-bool set_thread_variables();
+// Sets the variables for the threads of OpenBLAS and OpenMP and, with HEED_ISA=avx2, those that
+// limit the libraries for matrix products to AVX2. Returns whether one was changed.
+bool set_library_variables();
 
 }  // namespace heed::app

@@ -28,7 +28,7 @@ int hand_over(const std::string& command, char** argv) {
   const std::filesystem::path folder = own_folder(argv[0]);
   const std::string program = folder / "commands" / command;
   argv[1] = const_cast<char*>(program.c_str());
-  set_thread_variables();
+  set_library_variables();
   execv(program.c_str(), argv + 1);
   const std::string reason =
       errno != ENOENT ? std::strerror(errno)

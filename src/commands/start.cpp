@@ -11,6 +11,7 @@
 #include <string>
 #include <tuple>
 
+#include "base/instructions.hpp"
 #include "base/machine.hpp"
 #include "commands/environment.hpp"
 #include "commands/flags.hpp"
@@ -32,13 +33,13 @@ void open_closed_streams() {
   if (descriptor >= 0) close(descriptor);
 }
 
-// Sets environment variables of OpenBLAS and OpenMP and restarts the program (about 3 ms) if one
-// was not set, because the libraries read these variables only when they are loaded. The program
-// heed sets them before it starts a command's program. If the program cannot restart itself,
-// OpenBLAS and OpenMP keep their old settings.
+// Sets environment variables of the libraries and restarts the program (about 3 ms) if one was not
+// set, because the libraries read these variables only when they are loaded. The program heed sets
+// them before it starts a command's program. If the program cannot restart itself, the libraries
+// keep their old settings.
 void restart_with_better_settings(char** argv) {
-  bool changed = set_variable("OPENBLAS_CORETYPE", heed::better_openblas_coretype());
-  changed |= set_thread_variables();
+  bool changed = set_library_variables();
+  changed |= set_variable("OPENBLAS_CORETYPE", heed::better_openblas_coretype());
   if (!changed) return;
   unbind_thread();
   execv("/proc/self/exe", argv);
@@ -61,6 +62,13 @@ void catch_illegal_instructions() {
   std::signal(SIGILL, report_illegal_instruction);
 }
 
+void check_isa() {
+  const std::string isa = isa_setting();
+  if (isa.empty()) return;
+  if (isa != "avx2") throw UsageError("HEED_ISA " + in_quotes(isa) + ": give avx2, or unset it");
+  if (!has_avx2()) throw UsageError("HEED_ISA avx2: this processor lacks AVX2 or FMA; unset it");
+}
+
 }  // namespace
 
 void start_program(char** argv) {
@@ -78,6 +86,7 @@ void check_environment() {
     throw_error("the stack may have ", stack.rlim_cur / 1024, " kB (ulimit -s), and heed needs ",
                 needed / 1024, "; raise the limit");
 
+  check_isa();
   static_cast<void>(gemm_from_environment());  // throws for a wrong value
   try {
     heed::trace_enabled(heed::TraceOption::backward);

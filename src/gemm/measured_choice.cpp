@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "base/hash.hpp"
+#include "base/instructions.hpp"
 #include "base/machine.hpp"
 #include "gemm/library_version.hpp"
 #include "heed/base/atomic_file.hpp"
@@ -74,10 +75,13 @@ double total_seconds(const std::vector<GemmSpeed>& speeds, GemmForm form, GemmSi
   return seconds;
 }
 
-// Identifies the processor and the OpenBLAS with which a choice was measured. The number of threads
-// does not matter: each product is measured on one thread, and results must not depend on it.
+// Identifies the processor, the OpenBLAS and the HEED_ISA with which a choice was measured. The
+// number of threads does not matter: each product is measured on one thread, and results must not
+// depend on it.
 std::string machine() {
-  return "heed 4; " + processor_name() + "; " + name_and_version(GemmLibrary::openblas);
+  const std::string isa = isa_setting();
+  return "heed 4; " + processor_name() + "; " + name_and_version(GemmLibrary::openblas) +
+         (isa.empty() ? "" : "; HEED_ISA " + isa);
 }
 
 // Each processor has a file of its own, because several machines may share a home folder.

@@ -29,9 +29,8 @@ GemmChoice fastest(const std::vector<GemmSpeed>& speeds);
 
 bool uses(const GemmChoice& choice, GemmLibrary library);  // for any form and size
 
-// The choice in the folder's file for this processor and these libraries: a library that was
-// measured but not chosen is not loaded. If there is none,
-// measures and writes the file; other processes that need it wait meanwhile. If the folder cannot
+// The choice in the folder's file for this processor, these libraries and HEED_ISA: a library that
+// was measured but not chosen is not loaded. If there is none, measures and writes the file; other processes that need it wait meanwhile. If the folder cannot
 // be written, the choice is OpenBLAS: another measurement could choose otherwise, and change the
 // bits of a run.
 GemmChoice measured_choice(const std::filesystem::path& folder);

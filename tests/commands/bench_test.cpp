@@ -111,7 +111,9 @@ BenchResults all_results() {
   for (const char* sweep : {"threads_sweep", "context_sweep", "width_sweep", "small_model"})
     results.sweeps.push_back({sweep, "", results.workload, *results.step});
   results.sgemm_gflops = results.generate_tokens_per_s = results.samples_tokens_per_s =
-      results.peak_mb = results.start_ms = 1;
+      results.bf16_tokens_per_s = results.read_gb_per_s = results.read_bf16_gb_per_s =
+          results.peak_mb = results.array_mb = results.start_ms = results.help_ms = 1;
+  results.nodes = NodeTimes();
   results.first_step_clock = 1;
   results.gemm.resize(1);
   results.operations.push_back({"Linear", 1, 1});
@@ -181,9 +183,11 @@ TEST_CASE("without --only the bench prints every key and every sweep", "[command
   const Sandbox sandbox;
   const Json json = bench(sandbox, {});
   CHECK(keys(json) == always + step_keys +
-                          Set{"sgemm_gflops", "peak_mb", "generate_tokens_per_s",
-                              "samples_tokens_per_s", "start_to_first_step_ms", "threads_sweep",
-                              "context_sweep", "width_sweep", "small_model", "gemm", "operations"});
+                          Set{"sgemm_gflops", "peak_mb", "array_mb", "generate_tokens_per_s",
+                              "samples_tokens_per_s", "bf16_tokens_per_s", "read_gb_per_s",
+                              "read_bf16_gb_per_s", "nodes", "start_to_first_step_ms", "help_ms",
+                              "threads_sweep", "context_sweep", "width_sweep", "small_model",
+                              "gemm", "operations"});
   CHECK(json["threads_sweep"][0]["threads"] == 1);
   CHECK(each(json["context_sweep"], "block_size") ==
         std::vector<int>{64, 256});  // the text is too short for 1024
@@ -201,7 +205,13 @@ TEST_CASE("without --only the bench prints every key and every sweep", "[command
     CHECK(names.count(name) == 1);
   CHECK(json["peak_mb"] > 1);
   CHECK(json["peak_mb"] < 1000);
-  CHECK(json["start_to_first_step_ms"] > 0);
+  CHECK(json["array_mb"] > 0);
+  CHECK(json["array_mb"] < json["peak_mb"]);
+  CHECK(json["start_to_first_step_ms"] > json["help_ms"]);
+  CHECK(json["bf16_tokens_per_s"] > 0);
+  CHECK(json["read_gb_per_s"] > 0);
+  for (const char* key : {"forward_ms", "backward_ms", "blocks_written_ms", "blocks_read_ms"})
+    CHECK(json["nodes"][key] > 0);
   CHECK(json["generate_tokens_per_s"] > 0);
   CHECK(json["samples_tokens_per_s"] > 0);
 }
@@ -218,17 +228,20 @@ TEST_CASE("the bench measures 1, 2, 4, ... threads and last one thread for each 
 
 TEST_CASE("one part of the bench measures that part only", "[commands][bench]") {
   const Sandbox sandbox;
-  for (const auto& [part, expected] :
-       std::map<std::string, Set>{{"threads", {"sgemm_gflops", "threads_sweep"}},
-                                  {"small", {"sgemm_gflops", "small_model"}},
-                                  {"gemm", {"gemm"}},
-                                  {"operations", {"operations"}},
-                                  {"generate", {"generate_tokens_per_s", "samples_tokens_per_s"}},
-                                  {"memory", {"peak_mb"}},
-                                  {"start", {"start_to_first_step_ms"}},
-                                  {"run",
-                                   {"ms_per_step", "p10", "p90", "tokens_per_s", "gflops",
-                                    "peak_mb", "generate_tokens_per_s", "first_step_clock_ns"}}}) {
+  for (const auto& [part, expected] : std::map<std::string, Set>{
+           {"threads", {"sgemm_gflops", "threads_sweep"}},
+           {"small", {"sgemm_gflops", "small_model"}},
+           {"gemm", {"gemm"}},
+           {"operations", {"operations"}},
+           {"generate",
+            {"generate_tokens_per_s", "samples_tokens_per_s", "bf16_tokens_per_s", "read_gb_per_s",
+             "read_bf16_gb_per_s"}},
+           {"memory", {"peak_mb", "array_mb"}},
+           {"nodes", {"nodes"}},
+           {"start", {"start_to_first_step_ms", "help_ms"}},
+           {"run",
+            {"ms_per_step", "p10", "p90", "tokens_per_s", "gflops", "peak_mb", "array_mb",
+             "generate_tokens_per_s", "first_step_clock_ns"}}}) {
     INFO(part);
     CHECK(keys(bench(sandbox, {"--only", part})) == always + expected);
   }
@@ -358,11 +371,19 @@ TEST_CASE("wrong use of the bench is rejected in one line", "[commands][bench]")
   CHECK(rejected({"--only", "stpe"}, 2) ==
         error +
             "--only stpe: must be step, threads, context, width, small, gemm, operations, "
-            "generate, memory, start or run\n");
+            "generate, memory, nodes, start or run\n");
   CHECK(rejected({"--compare"}, 2) == error + "--compare needs a value\n");
   CHECK(rejected({"--compare="}, 2) == error + "--compare '': needs the name of a script\n");
   CHECK(rejected({"--compare", "p.py", "--only", "memory"}, 2) ==
         error + "--compare p.py: combine it with --only step, or omit --only\n");
+  CHECK(rejected({"--compare", "p.py", "--report", "r.md"}, 2) ==
+        error + "--report cannot be combined with --compare; leave out one\n");
+  CHECK(rejected({"--processes", "--report", "r.md"}, 2) ==
+        error + "--report cannot be combined with --processes; leave out one\n");
+  CHECK(rejected({"no.txt", "--report", "."}, 1) ==
+        error + ".: is a folder; give --report the name of a file\n");
+  CHECK(rejected({"no.txt", "--report", "/proc/none/r.md"}, 1) ==
+        error + "/proc/none: No such file or directory; choose another --report\n");
   CHECK(rejected({"--peer-blas", "d"}, 2) == error + "--peer-blas d: only with --compare\n");
   CHECK(rejected({"--heads", "3"}, 2) ==
         error + "--heads 3 does not divide --embed-dim 128; give a --heads that divides it\n");

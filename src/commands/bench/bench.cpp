@@ -4,16 +4,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <iostream>
 #include <list>
 
+#include "base/machine.hpp"
 #include "commands/bench/processes.hpp"
 #include "commands/gemm_setting.hpp"
+#include "commands/output_file.hpp"
 #include "commands/run_folder.hpp"
 #include "commands/thread_check.hpp"
 #include "heed/array/parallel.hpp"
+#include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
@@ -59,7 +63,8 @@ struct Bench {
     }
     if (wants("operations")) measure_operations();
     if (wants("generate")) measure_generation();
-    if (wants("memory")) results.peak_mb = run_child("memory", 20).peak_mb;
+    if (wants("memory")) measure_memory();
+    if (wants("nodes")) measure_nodes_if_they_fit();
     if (wants("start")) measure_start();
   }
 
@@ -94,9 +99,10 @@ struct Bench {
     }
   }
   void plan_context(Workload w) {
-    for (const std::size_t window : {64u, 256u, 1024u}) {
+    for (const std::size_t window : {64u, 256u, 1024u, 4096u}) {
       w.model.block_size = window;
-      w.batch_size = 3072 / window;
+      w.batch_size = std::max<std::size_t>(3072 / window, 1);
+      if (window == 4096 && command.report.empty()) continue;  // takes half of the whole time
       if (window < corpus.validation().size)
         add("context_sweep",
             "window " + std::to_string(window) + ", batch " + std::to_string(w.batch_size), w);
@@ -134,7 +140,11 @@ struct Bench {
       }
     results.sgemm_gflops = percentile(peaks, 0.5);
     if (wants("step")) results.step = timer(command.workload).ms();
-    for (StepResult& each : results.sweeps) each.ms = timer(each.workload).ms();
+    for (StepResult& each : results.sweeps) {
+      each.ms = timer(each.workload).ms();
+      if (each.sweep == "threads_sweep")
+        each.peak_gflops = median([&] { return peak_sgemm_gflops(each.workload.threads); });
+    }
   }
 
   void measure_operations() {
@@ -147,10 +157,31 @@ struct Bench {
     show("generation");
     const StepTimer& steps = timer(command.workload);
     results.generate_tokens_per_s = median([&] { return steps.generation_rate(500); });
+    results.bf16_tokens_per_s = median([&] { return steps.bf16_generation_rate(500); });
+    const auto read = [&](std::size_t bytes) {
+      return median(
+          [&] { return read_gb_per_s(weight_bytes_per_token(command.workload.model, bytes)); });
+    };
+    results.read_gb_per_s = read(sizeof(Real));
+    results.read_bf16_gb_per_s = read(2);
     results.samples_tokens_per_s =
         median([&] { return steps.generation_rate(500, bench_samples); });
   }
+  void measure_memory() {
+    const ChildMeasurements child = run_child("memory", 20);
+    results.peak_mb = child.peak_mb;
+    results.array_mb = child.array_mb;
+  }
+  void measure_nodes_if_they_fit() {
+    constexpr double bytes = 1.6e9;  // of the nodes and of the blocks of memory
+    if (!command.only.empty()) check_memory(bytes, "--only nodes: 1,000,000 nodes and blocks need");
+    if (static_cast<double>(usable_memory()) < bytes)
+      return note("1,000,000 nodes are not timed: they need 1.6 GB of memory");
+    show("nodes");
+    results.nodes = measure_nodes(rounds);
+  }
   void measure_start() {
+    results.help_ms = median(help_ms);
     results.start_ms = median([&] {
       const std::int64_t begin = clock_ns();
       return 1e-6 * static_cast<double>(run_child("start", 1).first_step_clock_ns - begin);
@@ -177,6 +208,7 @@ struct Bench {
     step_timer.measure(steps);
     results.step = step_timer.ms();
     results.peak_mb = peak_mb();
+    results.array_mb = static_cast<double>(peak_allocated_bytes()) / 0x1p20;
     results.generate_tokens_per_s = step_timer.generation_rate(200);
   }
 };
@@ -189,11 +221,27 @@ Vocabulary vocabulary_of(const std::string& text, const std::string& path) {
   }
 }
 
+// The load average of the last minute; 0 if unknown.
+double load_average() {
+  double load = 0;
+  return getloadavg(&load, 1) == 1 ? load : 0;
+}
+
+void prepare_report(const std::string& file, double load) {
+  check_output_file(file, "--report");
+  if (load >= quiet_load)
+    note("the load average of the last minute is " + decimal(load, 2) +
+         ": other programs make the measurements slower; for a report, wait until it is below " +
+         decimal(quiet_load, 2));
+}
+
 }  // namespace
 
 int run(const BenchCommand& given) {
   set_trace("");  // turns off tracing (HEED_TRACE), which would slow the training steps down
   BenchCommand command = given;
+  const double load = load_average();
+  if (!command.report.empty()) prepare_report(command.report, load);
   const std::string path = command.text.empty() ? default_text() : command.text;
   std::string text = read_text(path);
   if (has_byte_order_mark(text)) text.erase(0, 3);
@@ -223,6 +271,7 @@ int run(const BenchCommand& given) {
     results.compared = compare_with_torch(command, path, line);
   line.wipe();
   std::cout << (command.json ? bench_json(results) : bench_table(results));
+  if (!command.report.empty()) write_file_atomically(command.report, bench_page(results, load));
   return 0;
 }
 

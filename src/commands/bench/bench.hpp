@@ -43,8 +43,24 @@ double flop_per_step(const Workload& workload);
 std::string gemm_table(const std::vector<GemmSpeed>& speeds);
 
 // Times matrix products of several sizes (256 to 1024 rows) on the calling thread for about 0.1 s.
-// Returns the GFLOP/s of the fastest product, an estimate of the current peak of one core.
-double peak_sgemm_gflops();
+// Returns the GFLOP/s of the fastest product, an estimate of the current peak of one core. With
+// more threads, each does the same, and the result is their sum.
+double peak_sgemm_gflops(int threads = 1);
+
+// The GB/s (10^9 bytes per second) at which heed's threads read an array: sums its elements for
+// about 0.1 s, and returns the speed of the fastest sum.
+double read_gb_per_s(double bytes);
+
+// The bytes of the weights that a token of one text is multiplied with, each read once.
+double weight_bytes_per_token(const nn::GptConfig& model, std::size_t bytes_per_weight);
+
+// Milliseconds for 1,000,000 nodes of scalars, x + x + ... + x: forward and backward. Beside them
+// those of 1,000,000 blocks of memory of a node's size: allocating and writing them, and reading
+// and freeing them.
+struct NodeTimes {
+  Percentiles forward = {}, backward = {}, blocks_written = {}, blocks_read = {};
+};
+NodeTimes measure_nodes(std::int64_t rounds);
 
 struct OperationMs {
   std::string name;
@@ -70,6 +86,8 @@ class StepTimer {
 
   // Generates `tokens` tokens after a short warm-up, and returns the tokens per second.
   double generation_rate(std::size_t tokens, std::size_t samples = 1) const;
+  // The same for one text and a model whose weights are rounded to BF16.
+  double bf16_generation_rate(std::size_t tokens) const;
 
  private:
   Workload workload_;
@@ -86,7 +104,8 @@ struct StepResult {
   std::string sweep;  // the key in JSON, such as "threads_sweep"
   std::string label;  // the name in tables, such as "on 2 threads"
   Workload workload;
-  Percentiles ms = {};  // milliseconds per step
+  Percentiles ms = {};     // milliseconds per step
+  double peak_gflops = 0;  // GFLOP/s of sgemm on all threads of the workload; 0 if not measured
 
   double tokens_per_s() const { return 1e3 * static_cast<double>(workload.tokens()) / ms.median; }
   double gflops() const { return 1e-6 * flop_per_step(workload) / ms.median; }  // speed in GFLOP/s
@@ -101,6 +120,7 @@ struct ChildMeasurements {
   double ms_per_step = 0, peak_mb = 0;
   double generate_tokens_per_s = 0;      // 0 if generation was not measured
   std::int64_t first_step_clock_ns = 0;  // clock (ns) at the end of the first step; 0 for PyTorch
+  double array_mb = 0;                   // maximum memory of all arrays; 0 for PyTorch
 };
 
 // A comparison of heed with PyTorch on one workload: the medians over all rounds, and percentiles
@@ -125,21 +145,36 @@ struct BenchResults {
   std::vector<GemmSpeed> gemm;
   std::vector<OperationMs> operations;
   std::optional<double> generate_tokens_per_s;
-  std::optional<double> samples_tokens_per_s;    // speed of bench_samples texts generated together
-  std::optional<double> peak_mb;                 // maximum memory; 1 MB = 2^20 bytes
+  std::optional<double> samples_tokens_per_s;  // speed of bench_samples texts generated together
+  std::optional<double> bf16_tokens_per_s;     // speed of one text with weights in BF16
+  std::optional<double> read_gb_per_s;         // GB/s of reading weight_bytes_per_token() bytes
+  std::optional<double> read_bf16_gb_per_s;    // the same for weights in BF16
+  std::optional<double> peak_mb;               // maximum memory; 1 MB = 2^20 bytes
+  std::optional<double> array_mb;              // maximum memory of all arrays
+  std::optional<NodeTimes> nodes;
   std::optional<double> start_ms;                // ms from program start to end of the first step
+  std::optional<double> help_ms;                 // ms of the whole program with --help
   std::optional<std::int64_t> first_step_clock;  // steady clock (ns) at the end of the first step
   std::vector<Comparison> compared;
 };
 
 std::string bench_table(const BenchResults& results);
+std::string milliseconds(double ms);  // a time with about three significant digits
+std::string compiler_name();          // such as "g++ 12.2.0"
+
+// The page of --report: the machine, and a row for each measurement and its limit. `load` is the
+// load average of one minute before the measurements; from quiet_load on, the page warns.
+inline constexpr double quiet_load = 0.3;
+std::string bench_page(const BenchResults& results, double load);
 
 // Returns one JSON object on one line. These keys are always present: heed, cpu, cores, compiler,
 // blas, products_by, threads, block_size, batch_size, layers, heads, embed_dim, vocab_size,
 // parameters, flop_per_step. These keys are present only if their values were measured:
 //   ms_per_step, p10, p90, tokens_per_s, gflops, share_of_peak: the training step
-//   sgemm_gflops, peak_mb, generate_tokens_per_s, samples_tokens_per_s, start_to_first_step_ms: one
+//   sgemm_gflops, peak_mb, array_mb, generate_tokens_per_s, samples_tokens_per_s,
+//     bf16_tokens_per_s, read_gb_per_s, read_bf16_gb_per_s, start_to_first_step_ms, help_ms: one
 //     number each
+//   nodes: an object with the keys forward_ms, backward_ms, blocks_written_ms, blocks_read_ms
 //   threads_sweep, context_sweep, width_sweep, small_model: each a list with one object per
 //     workload, with the keys from threads to flop_per_step and from ms_per_step to share_of_peak
 //   gemm: a list of objects with the keys form, m, n, k and the name of each installed library,
@@ -159,6 +194,9 @@ ChildMeasurements parse_child_output(const std::string& program, const std::stri
 // Error with the last line of the standard error of the process.
 ChildMeasurements run_in_child(const std::string& text, const Workload& workload,
                                std::int64_t steps);
+
+// Runs this program with --help, and returns the milliseconds that it takes.
+double help_ms();
 
 // Runs heed and PyTorch alternately, each as a new process. Throws the errors of run_in_child().
 std::vector<Comparison> compare_with_torch(const BenchCommand& command, const std::string& text,

@@ -18,6 +18,7 @@ const std::vector<std::string> bench_parts = {
     "operations",  // time of each operation in a training step
     "generate",    // tokens per second of text generation
     "memory",      // peak memory of a training process
+    "nodes",       // time of 1,000,000 nodes of scalars, forward and backward
     "start",       // time from the program's start to the end of its first training step
     "run",         // training, then text generation; used by "memory", "start" and --compare
 };
@@ -64,6 +65,9 @@ void declare_flags(Flags& flags, BenchCommand& c) {
              "training steps in 1, 2 and 4 processes, and a cost model; with --compare "
              "tests/bench/torch_ddp_peer.py, two processes and DistributedDataParallel");
   flags.flag("--json", c.json, "print one JSON object instead of tables");
+  flags.path("--report", "FILE",
+             "also write a Markdown page of this machine and its measurements, each beside a limit",
+             "file", c.report);
   flags.group("PyTorch");
   flags.path("--compare", "SCRIPT",
              "compare with this PyTorch program, such as tests/bench/torch_peer.py", "script",
@@ -73,8 +77,12 @@ void declare_flags(Flags& flags, BenchCommand& c) {
              "[/usr/lib/*/openblas-openmp]",
              c.peer_blas);
   bench_model_flags(flags, c.workload);
+  flags.footer(
+      "HEED_ISA=avx2 in the environment limits OpenBLAS, LIBXSMM and oneDNN to AVX2, in every "
+      "command.");
   flags.example("./heed bench");
   flags.example("./heed bench --only gemm --rounds 5");
+  flags.example("./heed bench --report speed.md");
   flags.example("./heed bench --compare tests/bench/torch_peer.py");
 }
 
@@ -82,9 +90,12 @@ void declare_flags(Flags& flags, BenchCommand& c) {
 void check_flags(const BenchCommand& c, const std::set<std::string>&) {
   check_heads(c.workload.model);
   if (c.text == "-") throw UsageError("TEXT -: standard input can be read only once; give a file");
-  for (const auto& [flag, is_given] : {std::pair("--only", !c.only.empty()), {"--json", c.json}})
+  for (const auto& [flag, is_given] :
+       {std::pair("--only", !c.only.empty()), {"--json", c.json}, {"--report", !c.report.empty()}})
     if (c.processes && is_given)
       throw UsageError(std::string(flag) + " cannot be combined with --processes; leave out one");
+  if (!c.report.empty() && !c.compare.empty())
+    throw UsageError("--report cannot be combined with --compare; leave out one");
   if (c.compare.empty() && !c.peer_blas.empty())
     throw UsageError("--peer-blas " + c.peer_blas + ": only with --compare");
   if (!c.compare.empty() && !c.only.empty() && c.only != "step")

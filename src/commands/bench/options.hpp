@@ -35,6 +35,7 @@ struct BenchCommand : CommandOptions {
   std::string compare;     // path of the PyTorch script; "" means no comparison
   std::string peer_blas;   // folder of PyTorch's OpenBLAS; "" means that heed searches for it
   bool json = false;
+  std::string report;  // the file of the Markdown page; "" means none
 };
 
 // Declares the flags of the command, and checks their combination: see parsed().

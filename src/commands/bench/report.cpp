@@ -11,18 +11,20 @@
 #include "heed/base/error.hpp"
 
 namespace heed::app {
+
+std::string compiler_name() {
+#ifdef __clang__
+  return "clang++ " __clang_version__;
+#else
+  return "g++ " __VERSION__;
+#endif
+}
+
+std::string milliseconds(double ms) { return decimal(ms, ms < 10 ? 2 : ms < 100 ? 1 : 0); }
+
 namespace {
 
-#ifdef __clang__
-constexpr const char* compiler_name = "clang++ " __clang_version__;
-#else
-constexpr const char* compiler_name = "g++ " __VERSION__;  // such as "g++ 12.2.0"
-#endif
-
 // ---- tables
-
-// Formats a time in milliseconds with about three significant digits.
-std::string milliseconds(double ms) { return decimal(ms, ms < 10 ? 2 : ms < 100 ? 1 : 0); }
 
 using Cells = std::vector<std::string>;
 using Widths = std::vector<std::size_t>;
@@ -38,7 +40,7 @@ std::string row(const std::string& label, const Cells& cells, const Widths& widt
 std::string header(const BenchResults& r) {
   const nn::GptConfig& m = r.workload.model;
   return std::string(version) + " on " + processor_name() + ", " +
-         counted(std::thread::hardware_concurrency(), "core") + "; " + compiler_name + "\n" +
+         counted(std::thread::hardware_concurrency(), "core") + "; " + compiler_name() + "\n" +
          blas_name() + "\nmatrix products by " + gemm_choice().text() + "\n" +
          counted(m.layers, "layer") + ", " + counted(m.heads, "head") + ", width " +
          std::to_string(m.embed_dim) + ", " + std::to_string(m.vocab_size) +
@@ -82,10 +84,15 @@ std::string single_results(const BenchResults& r) {
     line("peak of sgemm", decimal(*r.sgemm_gflops, 1) + " GFLOP/s on 1 thread, in the same run");
   if (r.generate_tokens_per_s)
     line("generation", grouped(*r.generate_tokens_per_s) + " tokens/s" + threads);
+  if (r.bf16_tokens_per_s)
+    line("with weights in BF16", grouped(*r.bf16_tokens_per_s) + " tokens/s" + threads);
   if (r.samples_tokens_per_s)
     line(std::to_string(bench_samples) + " texts at once",
          grouped(*r.samples_tokens_per_s) + " tokens/s" + threads);
   if (r.peak_mb) line("peak memory", decimal(*r.peak_mb, 1) + " MB in training" + threads);
+  if (r.nodes)
+    line("1,000,000 scalar nodes", milliseconds(r.nodes->forward.median) + " ms forward, " +
+                                       milliseconds(r.nodes->backward.median) + " ms backward");
   if (r.start_ms) line("first step done", decimal(*r.start_ms, 0) + " ms after the start");
   return text.empty() ? "" : "\n" + text;
 }
@@ -200,7 +207,7 @@ std::string bench_json(const BenchResults& r) {
   Json json{{"heed", version},
             {"cpu", processor_name()},
             {"cores", std::thread::hardware_concurrency()},
-            {"compiler", compiler_name},
+            {"compiler", compiler_name()},
             {"blas", blas_name()},
             {"products_by", gemm_choice().text()}};
   put_workload(json, r.workload);
@@ -210,10 +217,20 @@ std::string bench_json(const BenchResults& r) {
   };
   put("sgemm_gflops", r.sgemm_gflops);
   put("peak_mb", r.peak_mb);
+  put("array_mb", r.array_mb);
   put("generate_tokens_per_s", r.generate_tokens_per_s);
   put("samples_tokens_per_s", r.samples_tokens_per_s);
+  put("bf16_tokens_per_s", r.bf16_tokens_per_s);
+  put("read_gb_per_s", r.read_gb_per_s);
+  put("read_bf16_gb_per_s", r.read_bf16_gb_per_s);
   put("start_to_first_step_ms", r.start_ms);
+  put("help_ms", r.help_ms);
   put("first_step_clock_ns", r.first_step_clock);
+  if (r.nodes)
+    json["nodes"] = {{"forward_ms", r.nodes->forward.median},
+                     {"backward_ms", r.nodes->backward.median},
+                     {"blocks_written_ms", r.nodes->blocks_written.median},
+                     {"blocks_read_ms", r.nodes->blocks_read.median}};
   for (const StepResult& each : r.sweeps) {
     Json step;
     put_workload(step, each.workload);
@@ -238,7 +255,7 @@ ChildMeasurements parse_child_output(const std::string& program, const std::stri
     };
     return {json.at("ms_per_step").number(), json.at("peak_mb").number(),
             number("generate_tokens_per_s"),
-            static_cast<std::int64_t>(number("first_step_clock_ns"))};
+            static_cast<std::int64_t>(number("first_step_clock_ns")), number("array_mb")};
   } catch (const Error&) {
     throw_error(program, ": its last line is not a JSON object with ms_per_step and peak_mb");
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <future>
 #include <limits>
 
 #include "commands/bench/bench.hpp"
@@ -69,10 +70,19 @@ double flop_per_step(const Workload& workload) {
   return 6 * B * T * (12 * L * C * C + V * C) + 12 * L * C * B * T * (T + 1) / 2;
 }
 
-double peak_sgemm_gflops() {
+static double peak_of_this_thread() {
   return std::max({product_gflops(1024, 1024, 1024), product_gflops(512, 512, 512),
                    product_gflops(768, 512, 128), product_gflops(768, 128, 512),
                    product_gflops(256, 256, 256)});
+}
+
+double peak_sgemm_gflops(int threads) {
+  std::vector<std::future<double>> others;
+  for (int i = 1; i < threads; ++i)
+    others.push_back(std::async(std::launch::async, peak_of_this_thread));
+  double sum = peak_of_this_thread();
+  for (std::future<double>& each : others) sum += each.get();
+  return sum;
 }
 
 StepTimer::StepTimer(const Corpus& corpus, const Workload& workload)
@@ -108,17 +118,34 @@ std::vector<OperationMs> StepTimer::operations(std::int64_t steps) {
   return result;
 }
 
-double StepTimer::generation_rate(std::size_t tokens, std::size_t samples) const {
-  set_num_threads(workload_.threads);
+static double generation_rate_of(const nn::Gpt& model, std::size_t tokens, std::size_t samples) {
   std::vector<Generator> generators;
   for (std::size_t i = 0; i < samples; ++i) generators.emplace_back(i);
   GenerateOptions options;
   options.tokens = std::min<std::size_t>(tokens, 20);
-  generate(trainer_.model(), {0}, options, generators);
+  generate(model, {0}, options, generators);
   options.tokens = tokens;
   const auto start = Clock::now();
-  generate(trainer_.model(), {0}, options, generators);
+  generate(model, {0}, options, generators);
   return static_cast<double>(tokens * samples) / seconds_since(start);
+}
+
+double StepTimer::generation_rate(std::size_t tokens, std::size_t samples) const {
+  set_num_threads(workload_.threads);
+  return generation_rate_of(trainer_.model(), tokens, samples);
+}
+
+double StepTimer::bf16_generation_rate(std::size_t tokens) const {
+  set_num_threads(workload_.threads);
+  Parameters parameters;
+  Bf16Matrices matrices;
+  const nn::Gpt model = nn::without_values(parameters, matrices, trainer_.model().config);
+  for (const Tensor& each : trainer_.parameters())
+    if (const auto matrix = matrices.find(each.name()); matrix != matrices.end())
+      matrix->second->set(0, each.value().data(), each.value().size());
+    else
+      parameters.at(each.name()).mutable_value() = each.value();
+  return generation_rate_of(model, tokens, 1);
 }
 
 }  // namespace heed::app

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "commands/look/page_data.hpp"
+#include "commands/output_file.hpp"
 #include "commands/run_folder.hpp"
 #include "commands/terminal.hpp"
 #include "heed/base/atomic_file.hpp"
@@ -219,13 +220,8 @@ Json models_that_fit(std::size_t count, std::size_t bytes,
 }  // namespace
 
 void check_writable(const std::filesystem::path& file, const std::string& flag) {
-  std::error_code error, ignored;
-  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);
-  if (error)
-    throw_error(file.parent_path().string(), ": ", error.message(), "; choose another ", flag);
-  if (std::filesystem::is_directory(file, ignored))
-    throw_error(file.string(), ": is a folder; give ", flag, " the name of a file");
-  static_cast<void>(AtomicFile(file));  // throws if the file cannot be written
+  check_output_file(file, flag);
+  std::error_code ignored;
   if (std::filesystem::is_regular_file(file, ignored) && !is_replaceable(file))
     throw_error(file.string(), ": exists and is not a page of heed look; give ", flag,
                 " another name, or remove it");
