@@ -8,11 +8,11 @@
 
 namespace HEED_NAMESPACE {
 
-// Reads each parameter and, in BF16, each matrix directly into its memory, so that memory holds it
+// Reads each parameter and each compact matrix directly into its memory, so that memory holds it
 // once. Throws the errors of load(), and Error for a number that is too large for BF16. After an
 // error about a number or the checksum, the values of the parameters are undefined.
 void load_in_place(const SafetensorsReader& file, const Parameters& parameters,
-                   const Bf16Matrices& matrices = {});
+                   const CompactMatrices& matrices = {});
 
 // Returns the values that the file holds for the parameters, in the order of `parameters`. Throws
 // the same errors as load().

@@ -54,7 +54,7 @@ void ModelFile::load_parameters(const Parameters& parameters) const {
   set_values(parameters, parameter_values(*reader_, parameters));
 }
 
-void ModelFile::load_in_place(const Parameters& parameters, const Bf16Matrices& matrices) const {
+void ModelFile::load_in_place(const Parameters& parameters, const CompactMatrices& matrices) const {
   HEED_NAMESPACE::load_in_place(*reader_, parameters, matrices);
 }
 
@@ -92,29 +92,42 @@ void ModelFile::restore(Trainer& trainer) const {
   set_values(trainer.parameters(), std::move(values));
 }
 
+static double bytes_of(WeightType weights) {
+  if (weights == WeightType::int8) return 1;
+  return weights == WeightType::bf16 ? 2 : sizeof(Real);
+}
+
+static CompactMatrices of_type(WeightType weights) {
+  CompactMatrices matrices;
+  matrices.type = weights;
+  return matrices;
+}
+
 // The configuration. Throws Error if the memory does not suffice for the model.
 static nn::GptConfig checked_config(const ModelFile& file, WeightType weights,
                                     const Vocabulary& vocabulary) {
   const nn::GptConfig config = file.config_for(vocabulary);
-  const double bytes_each = weights == WeightType::bf16 ? 2 : sizeof(Real);
+  const double bytes_each = bytes_of(weights);
   check_memory(nn::parameter_count<double>(config) * bytes_each, file.path() + ": its model needs");
   return config;
 }
 
 LoadedModel::LoadedModel(const ModelFile& file, WeightType weights)
     : vocabulary(file.vocabulary()),
-      model(weights == WeightType::bf16
-                ? nn::without_values(parameters, bf16_matrices,
+      compact_matrices(of_type(weights)),
+      model(weights != WeightType::f32
+                ? nn::without_values(parameters, compact_matrices,
                                      checked_config(file, weights, vocabulary))
                 : nn::without_values(parameters, checked_config(file, weights, vocabulary))) {
-  file.load_in_place(parameters, bf16_matrices);
+  file.load_in_place(parameters, compact_matrices);
 }
 
 void check_complete(const char* function, const Parameters& parameters, const nn::GptConfig& config,
                     const Vocabulary& vocabulary) {
   if (const auto count = nn::parameter_count<std::size_t>(config); parameters.count() != count)
-    throw_error(function, ": ", parameters.count(), " parameters for a model of ", count,
-                "; give all (a model in BF16 has its matrices elsewhere: load it in float)");
+    throw_error(
+        function, ": ", parameters.count(), " parameters for a model of ", count,
+        "; give all (a model in BF16 or int8 has its matrices elsewhere: load it in float)");
   if (vocabulary.size() != config.vocab_size)
     throw_error(function, ": a vocabulary of ", vocabulary.size(), " tokens for a model of ",
                 config.vocab_size);

@@ -11,16 +11,17 @@
 #include "files/load.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
+#include "heed/gemm/bf16.hpp"
 
 namespace HEED_NAMESPACE {
 
 namespace {
 
-// What a tensor of a file is loaded into: an array, or a matrix in BF16.
+// What a tensor of a file is loaded into: an array, or a compact matrix.
 struct Target {
   std::string name;
   Array* array = nullptr;
-  Bf16Matrix* matrix = nullptr;
+  CompactMatrix* matrix = nullptr;
 
   Shape shape() const {
     return matrix != nullptr ? Shape{matrix->rows(), matrix->columns()} : shape_of(*array);
@@ -102,7 +103,7 @@ void read_into(const SafetensorsReader& file, const std::vector<Target>& targets
 }  // namespace
 
 void load_in_place(const SafetensorsReader& file, const Parameters& parameters,
-                   const Bf16Matrices& matrices) {
+                   const CompactMatrices& matrices) {
   std::vector<Target> targets;
   for (const Tensor& parameter : parameters)
     targets.push_back({parameter.name(), &parameter.mutable_value()});

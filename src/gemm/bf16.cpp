@@ -6,9 +6,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "heed/array/parallel.hpp"
-#include "heed/gemm/gemm.hpp"
-
 namespace HEED_NAMESPACE {
 namespace {
 
@@ -34,18 +31,18 @@ std::uint16_t bf16_of_float(float x) {
 }
 
 Bf16Matrix::Bf16Matrix(std::size_t rows, std::size_t columns)
-    : rows_(rows), columns_(columns), data_(rows * words()) {}
+    : CompactMatrix(rows, columns), data_(rows * words()) {}
 
 void Bf16Matrix::set(std::size_t first, const Real* values, std::size_t count) {
   if (count == 0) return;
-  std::uint32_t* row = data_.data() + first / columns_ * words();
-  std::size_t column = first % columns_;
+  std::uint32_t* row = data_.data() + first / columns() * words();
+  std::size_t column = first % columns();
   for (std::size_t i = 0; i < count; ++i) {
     const bool is_upper = column >= words();
     std::uint32_t& word = row[is_upper ? column - words() : column];
     const std::uint32_t bits = bf16_of_float(static_cast<float>(values[i]));
     word = is_upper ? (word & 0xffffu) | bits << 16 : (word & 0xffff0000u) | bits;
-    if (++column < columns_) continue;
+    if (++column < columns()) continue;
     column = 0;
     row += words();
   }
@@ -54,12 +51,12 @@ void Bf16Matrix::set(std::size_t first, const Real* values, std::size_t count) {
 void Bf16Matrix::copy_row(std::size_t row, Real* out) const {
   const std::uint32_t* const from = data_.data() + row * words();
   for (std::size_t i = 0; i < words(); ++i) out[i] = lower_half(from[i]);
-  for (std::size_t i = words(); i < columns_; ++i) out[i] = upper_half(from[i - words()]);
+  for (std::size_t i = words(); i < columns(); ++i) out[i] = upper_half(from[i - words()]);
 }
 
 Real Bf16Matrix::dot(std::size_t row, const Real* x) const {
   const std::uint32_t* const from = data_.data() + row * words();
-  const std::size_t pairs = columns_ / 2;
+  const std::size_t pairs = columns() / 2;
   Real lower_sum = 0, upper_sum = 0;
   for (std::size_t i = 0; i < pairs; ++i) {
     lower_sum += lower_half(from[i]) * x[i];
@@ -74,52 +71,6 @@ bool Bf16Matrix::all_finite() const {
   return std::none_of(data_.begin(), data_.end(), [](std::uint32_t word) {
     return (word & exponent) == exponent || (word >> 16 & exponent) == exponent;
   });
-}
-
-namespace {
-
-// Reads each row of the weights once, and multiplies it by all rows of x.
-void product_of_few_rows(const Real* x, std::size_t rows, const Bf16Matrix& weight, Real* y) {
-  const std::size_t in = weight.columns(), out = weight.rows();
-  constexpr std::size_t weights_per_chunk = 131072;  // 256 kB, which take some 20 us to read
-  parallel_for(out, weights_per_chunk / in + 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      for (std::size_t r = 0; r < rows; ++r) y[r * out + i] = weight.dot(i, x + r * in);
-  });
-}
-
-// Converts the rows begin to end - 1 of the weights to Real.
-void widen(const Bf16Matrix& weight, std::size_t begin, std::size_t end, Real* out) {
-  constexpr std::size_t rows_per_chunk = 64;
-  parallel_for(end - begin, rows_per_chunk, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i)
-      weight.copy_row(begin + i, out + i * weight.columns());
-  });
-}
-
-// Converts blocks of the weights to Real, and leaves the products to BLAS.
-void product_of_many_rows(const Real* x, std::size_t rows, const Bf16Matrix& weight, Real* y) {
-  const std::size_t in = weight.columns(), out = weight.rows();
-  constexpr std::size_t block = 1024;
-  Array wide = uninitialized({std::min(block, out), in});
-  for (std::size_t begin = 0; begin < out; begin += block) {
-    const std::size_t n = std::min(block, out - begin);
-    widen(weight, begin, begin + n, wide.data());
-    const MatrixView rows_of_block{wide.data(), n, in, in};
-    parallel_gemm({x, rows, in, in}, rows_of_block.transposed(), {y + begin, rows, n, out});
-  }
-}
-
-}  // namespace
-
-void product_with_transposed(const Real* x, std::size_t rows, const Bf16Matrix& weight, Real* y) {
-  constexpr std::size_t few_rows = 8;
-  if (weight.columns() == 0)
-    std::fill_n(y, rows * weight.rows(), Real{0});
-  else if (rows < few_rows)
-    product_of_few_rows(x, rows, weight, y);
-  else
-    product_of_many_rows(x, rows, weight, y);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -69,13 +69,13 @@ static Scope with_gpt_init(Scope scope, const GptConfig& c) {
 
 static std::optional<Embedding> make_positions(Scope scope, const GptConfig& c) {
   if (c.positions == PositionKind::rotary) return {};
-  scope.bf16 = nullptr;
+  scope.compact = nullptr;
   return Embedding(scope / "position", c.block_size, c.embed_dim);
 }
 
 static std::optional<TokenTypeEmbedding> make_token_types(Scope scope, const GptConfig& c) {
   if (c.token_types == 0) return {};
-  scope.bf16 = nullptr;
+  scope.compact = nullptr;
   return TokenTypeEmbedding(scope / "token_type", c.token_types, c.embed_dim);
 }
 
@@ -111,11 +111,11 @@ Gpt::Gpt(const GptConfig& c, const Scope& scope)
   if (!c.tied) head = Linear(scope / "head", c.embed_dim, c.vocab_size, false).weight;
 }
 
-static Gpt without_values(Parameters& parameters, Bf16Matrices* matrices, const GptConfig& config) {
+static Gpt without_values(Parameters& parameters, CompactMatrices* matrices, const GptConfig& config) {
   Generator unused(0);
   Scope scope(parameters, unused);
   scope.init.draw = false;
-  scope.bf16 = matrices;
+  scope.compact = matrices;
   return Gpt(scope, config);
 }
 
@@ -124,7 +124,7 @@ Gpt without_values(Parameters& parameters, const GptConfig& config, SourceLocati
   return without_values(parameters, nullptr, config);
 }
 
-Gpt without_values(Parameters& parameters, Bf16Matrices& matrices, const GptConfig& config,
+Gpt without_values(Parameters& parameters, CompactMatrices& matrices, const GptConfig& config,
                    SourceLocation location) {
   const CallSite site(location);
   return without_values(parameters, &matrices, config);

@@ -12,30 +12,30 @@
 #include "heed/ops/normalize.hpp"
 #include "heed/ops/shape.hpp"
 #include "nn/layer_name.hpp"
-#include "ops/bf16.hpp"
+#include "ops/compact.hpp"
 
 namespace HEED_NAMESPACE::nn {
 
 Weight::Weight(const Scope& scope, std::size_t rows, std::size_t columns,
                const std::function<Array()>& draw) {
-  if (scope.bf16 == nullptr) {
+  if (scope.compact == nullptr) {
     *this = Weight(
         scope.parameter("weight", scope.init.draw ? draw() : uninitialized({rows, columns})));
     return;
   }
-  const auto matrix = scope.bf16_matrix("weight", rows, columns);
-  bf16 = matrix;
+  const auto matrix = scope.compact_matrix("weight", rows, columns);
+  compact = matrix;
   if (!scope.init.draw) return;
   const Array values = draw();
   matrix->set(0, values.data(), values.size());
 }
 
 Tensor linear(In x, const Weight& weight, In bias) {
-  return weight.bf16 ? heed::linear(x, *weight.bf16, bias) : heed::linear(x, weight, bias);
+  return weight.compact ? heed::linear(x, *weight.compact, bias) : heed::linear(x, weight, bias);
 }
 
 Tensor embedding(const IndicesIn& indices, const Weight& weight) {
-  return weight.bf16 ? heed::embedding(indices, *weight.bf16) : heed::embedding(indices, weight);
+  return weight.compact ? heed::embedding(indices, *weight.compact) : heed::embedding(indices, weight);
 }
 
 static Array initial_bias(const Scope& scope, std::size_t in_features, std::size_t out_features) {

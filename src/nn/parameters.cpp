@@ -57,7 +57,7 @@ Scope Scope::ends_residual() const {
 Tensor Scope::parameter(std::string_view name, Array value) const {
   const CallSite site(location);
   const std::string full_name = (*this / name).prefix;
-  if (bf16 != nullptr && bf16->count(full_name) != 0) throw_exists(full_name);
+  if (compact != nullptr && compact->count(full_name) != 0) throw_exists(full_name);
   return store.add(full_name, std::move(value), location);
 }
 
@@ -68,12 +68,12 @@ std::size_t Scope::checked_size(const char* layer, const char* name, std::size_t
   return size;
 }
 
-std::shared_ptr<Bf16Matrix> Scope::bf16_matrix(std::string_view name, std::size_t rows,
-                                               std::size_t columns) const {
+std::shared_ptr<CompactMatrix> Scope::compact_matrix(std::string_view name, std::size_t rows,
+                                                     std::size_t columns) const {
   const CallSite site(location);
   const std::string full_name = (*this / name).prefix;
-  if (bf16->count(full_name) != 0 || store.find(full_name) != nullptr) throw_exists(full_name);
-  return bf16->emplace(full_name, std::make_shared<Bf16Matrix>(rows, columns)).first->second;
+  if (compact->count(full_name) != 0 || store.find(full_name) != nullptr) throw_exists(full_name);
+  return compact->emplace(full_name, compact->make(rows, columns)).first->second;
 }
 
 }  // namespace HEED_NAMESPACE

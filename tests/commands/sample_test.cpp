@@ -69,13 +69,16 @@ TEST_CASE("the same seed generates the same text, another seed another text",
   CHECK(sandbox.generated({"--tokens", "100", "--seed", "1"}) != text);
 }
 
-TEST_CASE("--weights bf16 generates the same text on every run and on any number of threads",
-          "[commands][sample][bf16]") {
+TEST_CASE("--weights bf16 and int8 generate the same text on every run and number of threads",
+          "[commands][sample][bf16][int8]") {
   const TrainedSandbox sandbox;
-  const std::string text = sandbox.generated({"--tokens", "100", "--weights", "bf16"});
-  CHECK(text.size() == 101);
-  CHECK(sandbox.generated({"--tokens", "100", "--weights", "bf16", "--threads", "2"}) == text);
-  CHECK(sandbox.generated({"--tokens", "100", "--weights", "bf16", "--no-cache"}) == text);
+  for (const char* weights : {"bf16", "int8"}) {
+    const Arguments arguments = {"--tokens", "100", "--weights", weights};
+    const std::string text = sandbox.generated(arguments);
+    CHECK(text.size() == 101);
+    CHECK(sandbox.generated(arguments + Arguments{"--threads", "2"}) == text);
+    CHECK(sandbox.generated(arguments + Arguments{"--no-cache"}) == text);
+  }
   CHECK(sandbox.generated({"--tokens", "100", "--weights", "f32"}) ==
         sandbox.generated({"--tokens", "100"}));
   CHECK(has(sandbox.generated({"--samples", "9", "--weights", "bf16"}), "---- seed 1345\n"));
@@ -96,7 +99,7 @@ TEST_CASE("--weights bf16 generates the text of the model whose weights were rou
 TEST_CASE("--weights rejects other words, and train and look have no such flag",
           "[commands][sample][bf16]") {
   const TrainedSandbox sandbox;
-  CHECK(sandbox.rejected({"--weights", "fp16"}, 2) == "--weights fp16: must be f32 or bf16");
+  CHECK(sandbox.rejected({"--weights", "fp16"}, 2) == "--weights fp16: must be f32, bf16 or int8");
   CHECK(sandbox.rejected({"--weights"}, 2).find("--weights") != std::string::npos);
   for (const char* command : {"train", "look"}) {
     const Finished finished = sandbox.heed({command, "o", "--weights", "bf16"});

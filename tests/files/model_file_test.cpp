@@ -287,12 +287,12 @@ TEST_CASE("a model without all of its parameters, or with another vocabulary, is
   const std::string count = std::to_string(small.parameters.count());
   CHECK(message_of([&] { save_model(folder / "m", Parameters(), small.gpt.config, seven); }) ==
         "save_model: 0 parameters for a model of " + count +
-            "; give all (a model in BF16 has its matrices elsewhere: load it in float)");
+            "; give all (a model in BF16 or int8 has its matrices elsewhere: load it in float)");
   CHECK(message_of([&] { save_model(folder / "m", small.parameters, small.gpt.config, six); }) ==
         "save_model: a vocabulary of 6 tokens for a model of 7");
   CHECK(message_of([&] {
           export_model(folder / "e", Parameters(), small.gpt.config, seven, ExportFormat::pytorch);
         }) == "export_model: 0 parameters for a model of " + count +
-                  "; give all (a model in BF16 has its matrices elsewhere: load it in float)");
+                  "; give all (a model in BF16 or int8 has its matrices elsewhere: load it in float)");
   CHECK_FALSE(std::filesystem::exists(folder / "m"));
 }

@@ -66,7 +66,7 @@ TEST_CASE("a model in BF16 computes what the model with rounded weights computes
         for (Real& v : parameter.mutable_value())
           v = static_cast<Real>(float_of_bf16(bf16_of_float(static_cast<float>(v))));
       }
-      CHECK(loaded.bf16_matrices.size() == matrices);
+      CHECK(loaded.compact_matrices.size() == matrices);
       CHECK(loaded.parameters.size() + matrices == saved.parameters.size());
       const NoGrad no_grad;
       CHECK(difference(loaded.model(text), saved.gpt(text).value(), 1e-4) == "");
@@ -80,8 +80,8 @@ TEST_CASE("a model in BF16 computes what the model with rounded weights computes
     }
 }
 
-TEST_CASE("a model in BF16 takes half the memory, and a model in Real once its own",
-          "[files][reader][bf16]") {
+TEST_CASE("a model in BF16 takes half the memory, one in int8 a quarter, and one in Real once its own",
+          "[files][reader][bf16][int8]") {
   const SmallModel model(small_config(letters.size(), {8, 128, 2, 2}), 5);
   const ScratchFolder folder;
   save_model(folder / "m", model.parameters, model.config, letters);
@@ -94,6 +94,7 @@ TEST_CASE("a model in BF16 takes half the memory, and a model in Real once its o
   };
   CHECK(peak(WeightType::f32) < 1.01);
   CHECK(peak(WeightType::bf16) < 2.0 / sizeof(Real) + 0.02);
+  CHECK(peak(WeightType::int8) < 1.0 / sizeof(Real) + 0.03);
 }
 
 TEST_CASE("a file of which only the header was read gives no numbers", "[files][reader]") {
@@ -114,7 +115,7 @@ TEST_CASE("a model that is read into place is rejected if a byte of its tensors 
     std::string damaged = bytes;
     damaged[bytes.size() - from_end] ^= 0x20;
     heed_test::put(saved.file(), damaged);
-    for (const WeightType weights : {WeightType::f32, WeightType::bf16})
+    for (const WeightType weights : {WeightType::f32, WeightType::bf16, WeightType::int8})
       CHECK(message_of([&] { LoadedModel(ModelFile::open(saved.file()), weights); }) ==
             saved.file().string() + ": checksum: the tensors changed after they were saved");
   }
@@ -146,7 +147,7 @@ TEST_CASE(
     SavedModel bad(saved.config);
     bad.parameters.find(name)->mutable_value().data()[3] = static_cast<Real>(not_a_number);
     bad.save();
-    for (const WeightType weights : {WeightType::f32, WeightType::bf16})
+    for (const WeightType weights : {WeightType::f32, WeightType::bf16, WeightType::int8})
       CHECK(message_of([&] { LoadedModel(ModelFile::open(bad.file()), weights); }) ==
             bad.file().string() + ": tensor '" + name + "': element 3 is nan, which is not finite");
   }

@@ -3,6 +3,7 @@
 #include "heed/nn/parameters.hpp"
 
 #include "catch.hpp"
+#include "heed/gemm/bf16.hpp"
 #include "heed/nn/layers.hpp"
 #include "near.hpp"
 
@@ -61,18 +62,18 @@ TEST_CASE("the error of an unknown name lists the names", "[nn][parameters]") {
 
 TEST_CASE("a name can be used once for a parameter or a matrix in BF16", "[nn][parameters][bf16]") {
   Parameters store;
-  Bf16Matrices matrices;
+  CompactMatrices matrices;
   Generator generator(1);
   Scope scope(store, generator, "head");
-  scope.bf16 = &matrices;
-  const auto first = scope.bf16_matrix("weight", 2, 3);
+  scope.compact = &matrices;
+  const auto first = scope.compact_matrix("weight", 2, 3);
   scope.parameter("bias", ones({2}));
   const std::string exists = "' exists already; give it another name";
-  CHECK(message_of([&] { scope.bf16_matrix("weight", 2, 3); }) ==
+  CHECK(message_of([&] { scope.compact_matrix("weight", 2, 3); }) ==
         "parameters: 'head.weight" + exists);
   CHECK(message_of([&] { scope.parameter("weight", ones({2})); }) ==
         "parameters: 'head.weight" + exists);
-  CHECK(message_of([&] { scope.bf16_matrix("bias", 2, 3); }) == "parameters: 'head.bias" + exists);
+  CHECK(message_of([&] { scope.compact_matrix("bias", 2, 3); }) == "parameters: 'head.bias" + exists);
   CHECK(message_of([&] { nn::Linear(scope, 3, 2, false); }) == "parameters: 'head.weight" + exists);
   CHECK(matrices.at("head.weight") == first);
   CHECK(matrices.size() == 1);
@@ -83,11 +84,11 @@ TEST_CASE("linear layers and embeddings in BF16 have the rounded initial weights
           "[nn][parameters][bf16]") {
   for (const double std : {0.0, 0.02}) {
     Parameters store, others;
-    Bf16Matrices matrices;
+    CompactMatrices matrices;
     Generator generator(1), same(1);
     Scope scope(store, generator), plain(others, same);
     scope.init.std = plain.init.std = std;
-    scope.bf16 = &matrices;
+    scope.compact = &matrices;
     const nn::Linear linear(scope / "up", 3, 2);
     const nn::Embedding embedding(scope / "token", 5, 4);
     const nn::Linear plain_linear(plain / "up", 3, 2);

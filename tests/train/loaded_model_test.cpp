@@ -43,8 +43,8 @@ TEST_CASE("a loaded model has the same logits bit for bit and the same vocabular
   }
 }
 
-TEST_CASE("with weights in BF16, the loss of a trained model changes by less than 0.001",
-          "[train][loaded_model][bf16]") {
+TEST_CASE("with weights in BF16 or int8, the loss of a trained model changes by less than 0.001",
+          "[train][loaded_model][bf16][int8]") {
   const ScratchFolder folder;
   Run run(few_steps(150));
   run.steps(150);
@@ -56,10 +56,12 @@ TEST_CASE("with weights in BF16, the loss of a trained model changes by less tha
     const NoGrad no_grad;
     return static_cast<double>(saved.model.loss(batch.inputs, batch.targets).item());
   };
-  const double f32 = loss(WeightType::f32), bf16 = loss(WeightType::bf16);
+  const double f32 = loss(WeightType::f32);
   CHECK(f32 < 1);  // trained: a uniform guess has a loss of 2.8
-  CHECK(bf16 != f32);
-  CHECK(std::abs(bf16 - f32) < 1e-3);
+  for (const WeightType weights : {WeightType::bf16, WeightType::int8}) {
+    CHECK(loss(weights) != f32);
+    CHECK(std::abs(loss(weights) - f32) < 1e-3);
+  }
 }
 
 TEST_CASE("the error of a damaged vocabulary contains the file name", "[train][loaded_model]") {

@@ -63,9 +63,9 @@ class ModelFile {
   // belongs to no parameter. Ignores the optimizer's tensors, whose names begin with "optimizer.".
   void load_parameters(const Parameters& parameters) const;
   // Like load_parameters(), but reads each tensor directly into its parameter, or into `matrices`
-  // (rounded to BF16), so that memory holds it once. After an error about a number or the checksum,
+  // (rounded), so that memory holds it once. After an error about a number or the checksum,
   // the values are undefined.
-  void load_in_place(const Parameters& parameters, const Bf16Matrices& matrices = {}) const;
+  void load_in_place(const Parameters& parameters, const CompactMatrices& matrices = {}) const;
 
   // Sets the trainer to the state in which the run was saved. Throws Error, and changes nothing,
   // when the file does not fit the trainer.
@@ -79,10 +79,6 @@ class ModelFile {
   std::shared_ptr<const SafetensorsReader> reader_;
 };
 
-// The number type of a loaded model's weight matrices: Real (F32 in the library `heed`), or BF16
-// for inference, in half the memory.
-enum class WeightType { f32, bf16 };
-
 // A model with its vocabulary, loaded from a file.
 struct LoadedModel {
   // Throws Error "PATH: ..." if an entry of the file is missing or invalid, and if the memory does
@@ -91,10 +87,10 @@ struct LoadedModel {
   LoadedModel(const LoadedModel&) = delete;  // not copyable: a copy would share the weights
   LoadedModel& operator=(const LoadedModel&) = delete;
 
-  Vocabulary vocabulary;       // encodes and decodes text
-  Parameters parameters;       // the model's other parameters, or all of them
-  Bf16Matrices bf16_matrices;  // the weight matrices, if they are in BF16
-  nn::Gpt model;               // the model, which uses `parameters`
+  Vocabulary vocabulary;             // encodes and decodes text
+  Parameters parameters;             // the model's other parameters, or all of them
+  CompactMatrices compact_matrices;  // the weight matrices, if they are not in Real
+  nn::Gpt model;                     // the model, which uses `parameters`
 };
 
 // The metadata entries that describe a model and its vocabulary in the file of save_model().

@@ -146,9 +146,9 @@ struct Gpt {
 Gpt without_values(Parameters& parameters, const GptConfig& config,
                    SourceLocation location = SourceLocation::current());
 // Like without_values() above, but puts the weights of linear layers, the token embedding and the
-// output layer into `matrices`, in BF16. Biases, norms and the embeddings of positions and of token
-// types are in `parameters`. The model can only be used while a NoGrad object exists.
-Gpt without_values(Parameters& parameters, Bf16Matrices& matrices, const GptConfig& config,
+// output layer into `matrices`, in their type. Biases, norms and the embeddings of positions and of
+// token types are in `parameters`. The model can only be used while a NoGrad object exists.
+Gpt without_values(Parameters& parameters, CompactMatrices& matrices, const GptConfig& config,
                    SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE::nn

@@ -14,24 +14,27 @@
 
 namespace HEED_NAMESPACE::nn {
 
-// The weight matrix of a linear layer or an embedding: a tensor, or for inference a matrix in BF16,
-// which takes half the memory and has no gradient.
+// The weight matrix of a linear layer or an embedding: a tensor, or for inference a compact
+// matrix, which takes less memory and has no gradient.
 struct Weight : Tensor {
   Weight() = default;
-  // A weight that is not in BF16.
+  // A weight in Real.
   explicit Weight(Tensor x) : Tensor(std::move(x)) {}
-  // The parameter "weight" of a scope, (rows, columns), in BF16 if scope.bf16 is set. Its initial
-  // values are draw(), unless scope.init.draw is false.
+  // The parameter "weight" of a scope, (rows, columns), compact if scope.compact is set. Its
+  // initial values are draw(), unless scope.init.draw is false.
   Weight(const Scope& scope, std::size_t rows, std::size_t columns,
          const std::function<Array()>& draw);
 
-  std::size_t rows() const { return bf16 ? bf16->rows() : size(0); }        // the number of rows
-  std::size_t columns() const { return bf16 ? bf16->columns() : size(1); }  // the number of columns
+  std::size_t rows() const { return compact ? compact->rows() : size(0); }  // the number of rows
+  std::size_t columns() const {
+    return compact ? compact->columns() : size(1);
+  }  // the number of columns
 
-  std::shared_ptr<const Bf16Matrix> bf16;  // not null if in BF16: then the Tensor is undefined
+  std::shared_ptr<const CompactMatrix>
+      compact;  // not null if compact: then the Tensor is undefined
 };
 
-// The operations linear() and embedding() with a weight that may be in BF16.
+// The operations linear() and embedding() with a weight that may be compact.
 Tensor linear(In x, const Weight& weight, In bias = {});
 Tensor embedding(const IndicesIn& indices, const Weight& weight);
 

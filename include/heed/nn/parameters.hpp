@@ -11,7 +11,7 @@
 
 #include "heed/array/random.hpp"
 #include "heed/autograd/tensor.hpp"
-#include "heed/gemm/bf16.hpp"
+#include "heed/gemm/compact.hpp"
 
 namespace HEED_NAMESPACE {
 
@@ -41,9 +41,6 @@ class Parameters {
   std::unordered_map<std::string, std::size_t> index_;  // the position of each name in tensors_
 };
 
-// The weight matrices of a model in BF16, by name.
-using Bf16Matrices = std::map<std::string, std::shared_ptr<Bf16Matrix>>;
-
 // How linear layers and embeddings are initialised: as in PyTorch if std is 0; otherwise weights
 // are drawn from normal(0, std) and biases are 0.
 struct WeightInit {
@@ -67,15 +64,15 @@ struct Scope {
   Scope operator/(std::string_view name) const;
   Scope operator/(std::size_t index) const { return *this / std::to_string(index); }
   // Adds a parameter to `store`, under the name PREFIX.name (or `name` if the prefix is empty).
-  // Throws Error if `store` or `bf16` has this name already.
+  // Throws Error if `store` or `compact` has this name already.
   Tensor parameter(std::string_view name, Array value) const;
   // Throws Error, which names the layer, if a size is negative: a std::size_t near 2^64. Returns
   // the size.
   std::size_t checked_size(const char* layer, const char* name, std::size_t size) const;
-  // Adds a matrix of zeros to `bf16`, which must not be null, under the name PREFIX.name. Throws
-  // Error if `store` or `bf16` has this name already.
-  std::shared_ptr<Bf16Matrix> bf16_matrix(std::string_view name, std::size_t rows,
-                                          std::size_t columns) const;
+  // Adds a matrix to `compact`, which must not be null, under the name PREFIX.name. Throws
+  // Error if `store` or `compact` has this name already.
+  std::shared_ptr<CompactMatrix> compact_matrix(std::string_view name, std::size_t rows,
+                                                std::size_t columns) const;
   Scope ends_residual() const;  // returns a copy whose init.std is init.residual_std
 
   Parameters& store;        // the object to which parameters are added
@@ -84,8 +81,8 @@ struct Scope {
   WeightInit init = {};     // the distribution of initial weights
   SourceLocation location;  // where the scope was created, for error messages
   // If not null, the weights of linear layers and embeddings are created here instead of in
-  // `store`: their initial values are rounded, or 0 if init.draw is false.
-  Bf16Matrices* bf16 = nullptr;
+  // `store`: their initial values are rounded, or to be set if init.draw is false.
+  CompactMatrices* compact = nullptr;
 };
 
 }  // namespace HEED_NAMESPACE

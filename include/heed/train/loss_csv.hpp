@@ -44,7 +44,7 @@ LossCsv read_loss_csv(const std::string& path);
 
 // The rows of a loss.csv.
 struct LogRows {
-  std::vector<LogRow> rows;
+  std::vector<LogRow> rows;      // in the order of the file
   bool is_last_row_cut = false;  // whether the file ends within a line, which is not in `rows`
 };
 

@@ -132,8 +132,10 @@ void declare_flags(Flags& flags, SampleCommand& c) {
   flags.integer("--samples", c.samples, {1, 1024},
                 "number of texts, generated together, with the seeds --seed, --seed + 1, ...");
   flags.enumeration("--weights",
-                    "bf16: rounded weights, half the memory, faster for up to about 10 texts",
-                    {"f32", "bf16"}, c.weights);
+                    "bf16, int8: rounded weights, half and a quarter of the memory; faster in "
+                    "large models for up to "
+                    "about 10 texts",
+                    {"f32", "bf16", "int8"}, c.weights);
   flags.flag("--no-cache", c.options.cache,
              "recompute all keys and values for each token; slower, with the same result", false);
   threads_flag(flags, c.threads);

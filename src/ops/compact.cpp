@@ -1,6 +1,6 @@
-// bf16.cpp: linear maps and embedding lookups whose weights are in BF16.
+// compact.cpp: linear maps and embedding lookups with compact weights.
 
-#include "ops/bf16.hpp"
+#include "ops/compact.hpp"
 
 #include "heed/array/map.hpp"
 #include "heed/autograd/record.hpp"
@@ -8,13 +8,14 @@
 
 namespace HEED_NAMESPACE {
 
-static std::string describe(const Bf16Matrix& weight) {
-  return "weight " + str(Shape{weight.rows(), weight.columns()}) + " in BF16";
+static std::string describe(const CompactMatrix& weight) {
+  return "weight " + str(Shape{weight.rows(), weight.columns()}) + " in " + weight.type();
 }
 
-static void check_no_grad(const char* operation) {
+static void check_no_grad(const char* operation, const CompactMatrix& weight) {
   if (grad_enabled())
-    throw_error(operation, ": weights in BF16 have no gradients; create a NoGrad object first");
+    throw_error(operation, ": weights in ", weight.type(),
+                " have no gradients; create a NoGrad object first");
 }
 
 // Runs forward() as record() runs an operation that needs no gradient, observers included.
@@ -27,8 +28,8 @@ static Tensor without_grad(std::string_view op, SourceLocation location, const N
   return finish(make_node<Node>(), std::move(value), op, location, {});
 }
 
-Tensor linear(In x, const Bf16Matrix& weight, In bias) {
-  check_no_grad("linear");
+Tensor linear(In x, const CompactMatrix& weight, In bias) {
+  check_no_grad("linear", weight);
   if (x.dim() == 0 || x.shape().back() != weight.columns())
     throw_error("linear: the last size of x must be the weight's second: ", describe(x, "x"), ", ",
                 describe(weight));
@@ -46,8 +47,8 @@ Tensor linear(In x, const Bf16Matrix& weight, In bias) {
   });
 }
 
-Tensor embedding(const IndicesIn& indices, const Bf16Matrix& weight) {
-  check_no_grad("embedding");
+Tensor embedding(const IndicesIn& indices, const CompactMatrix& weight) {
+  check_no_grad("embedding", weight);
   for (const std::int64_t index : indices)
     if (index < 0 || static_cast<std::size_t>(index) >= weight.rows())
       throw_error("embedding: index ", index, " among ", str(shape_of(indices)),

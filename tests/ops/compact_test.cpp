@@ -1,6 +1,6 @@
-// bf16_test.cpp: tests of linear and embedding with weights in BF16.
+// compact_test.cpp: tests of linear and embedding with weights in BF16 and int8.
 
-#include "ops/bf16.hpp"
+#include "ops/compact.hpp"
 
 #include <map>
 #include <string>
@@ -8,6 +8,8 @@
 #include "catch.hpp"
 #include "heed/debug/timer.hpp"
 #include "heed/debug/trace.hpp"
+#include "heed/gemm/bf16.hpp"
+#include "heed/gemm/int8.hpp"
 #include "heed/ops/embedding.hpp"
 #include "heed/ops/matmul.hpp"
 #include "message_of.hpp"
@@ -18,23 +20,24 @@ namespace {
 using namespace heed;
 using namespace heed::test;
 
-// Values that BF16 holds exactly, and their matrix.
-struct Weight {
-  Weight(std::size_t rows, std::size_t columns)
+// Values that a compact matrix holds exactly, and the matrix.
+template <class Matrix>
+struct Compact {
+  Compact(std::size_t rows, std::size_t columns)
       : values(random_array({rows, columns}, 5)), matrix(rows, columns) {
     matrix.set(0, values.data(), values.size());
     for (std::size_t r = 0; r < rows; ++r) matrix.copy_row(r, values.data() + r * columns);
   }
   Array values;
-  Bf16Matrix matrix;
+  Matrix matrix;
 };
 
-}  // namespace
+using Weight = Compact<Bf16Matrix>;
 
-TEST_CASE("linear and embedding with weights in BF16 equal those with the same weights in Real",
-          "[ops][bf16]") {
+template <class Matrix>
+void check_same_as_real() {
   const NoGrad no_grad;
-  const Weight weight(9, 6);
+  const Compact<Matrix> weight(9, 6);
   const Tensor bias(random_array({9}, 6)), w(weight.values);
   for (const Shape& shape : {Shape{6}, Shape{1, 6}, Shape{2, 5, 6}}) {
     const Tensor x(random_array(shape, 7));
@@ -43,6 +46,14 @@ TEST_CASE("linear and embedding with weights in BF16 equal those with the same w
   }
   const Indices tokens = indices_of({2, 3}, {8, 0, 1, 3, 3, 7});
   CHECK(same_bits(embedding(tokens, weight.matrix).value(), embedding(tokens, w).value()));
+}
+
+}  // namespace
+
+TEST_CASE("linear and embedding with compact weights equal those with the same weights in Real",
+          "[ops][bf16][int8]") {
+  check_same_as_real<Bf16Matrix>();
+  check_same_as_real<Int8Matrix>();
 }
 
 TEST_CASE("weights in BF16 are rejected where gradients are recorded, and for other shapes",
