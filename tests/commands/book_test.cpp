@@ -215,6 +215,7 @@ TEST_CASE("every line of the .out files is in the book that is made in brief",
     const bool differs =
         trains(lesson) || has(out, "~");  // numbers that brief runs or training change
     CHECK(missing_lines(out, page, differs) == "");
+    if (trains(lesson)) continue;  // a second training would take minutes
     const ScratchFolder folder(name);
     const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
     CHECK(run.exit_code == 0);
