@@ -138,7 +138,7 @@ double StepTimer::generation_rate(std::size_t tokens, std::size_t samples) const
 double StepTimer::bf16_generation_rate(std::size_t tokens) const {
   set_num_threads(workload_.threads);
   Parameters parameters;
-  Bf16Matrices matrices;
+  CompactMatrices matrices;
   const nn::Gpt model = nn::without_values(parameters, matrices, trainer_.model().config);
   for (const Tensor& each : trainer_.parameters())
     if (const auto matrix = matrices.find(each.name()); matrix != matrices.end())
