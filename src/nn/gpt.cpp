@@ -111,12 +111,12 @@ Gpt::Gpt(const GptConfig& c, const Scope& scope)
   if (!c.tied) head = Linear(scope / "head", c.embed_dim, c.vocab_size, false).weight;
 }
 
-static Gpt without_values(Parameters& parameters, CompactMatrices* matrices, const GptConfig& config) {
+static Gpt without_values(Parameters& parameters, CompactMatrices* matrices, const GptConfig& c) {
   Generator unused(0);
   Scope scope(parameters, unused);
   scope.init.draw = false;
   scope.compact = matrices;
-  return Gpt(scope, config);
+  return Gpt(scope, c);
 }
 
 Gpt without_values(Parameters& parameters, const GptConfig& config, SourceLocation location) {

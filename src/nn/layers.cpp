@@ -35,7 +35,8 @@ Tensor linear(In x, const Weight& weight, In bias) {
 }
 
 Tensor embedding(const IndicesIn& indices, const Weight& weight) {
-  return weight.compact ? heed::embedding(indices, *weight.compact) : heed::embedding(indices, weight);
+  if (weight.compact) return heed::embedding(indices, *weight.compact);
+  return heed::embedding(indices, weight);
 }
 
 static Array initial_bias(const Scope& scope, std::size_t in_features, std::size_t out_features) {

@@ -218,8 +218,8 @@ inline void compare(const std::string& name, const Transcript& expected, const L
     const std::string line = i < lines.size() ? lines[i] : "(no more lines)";
     const std::string wanted = i < expected.lines.size() ? expected.lines[i] : "(no more lines)";
     INFO(name << ", line " << i + 1 << "\n  expected " << wanted << "\n  printed  " << line);
-    // At -O2, and after a call in backward(), the line at which gdb stops depends on the processor's
-    // instructions.
+    // At -O2, and after a call in backward(), the line at which gdb stops depends on the
+    // processor's instructions.
     const bool in_backward = i > 0 && has(expected.lines.at(i - 1), "#0  heed::backward (");
     const bool any_line =
         (has(name, "_O2") || in_backward) && has(line, "N\t") && has(wanted, "N\t");

@@ -104,7 +104,8 @@ inline std::string texts_of_picture(const std::string& svg, bool trains) {
   std::vector<std::string> texts;
   for (std::sregex_iterator i(svg.begin(), svg.end(), pattern), end; i != end; ++i) {
     const std::string text = std::regex_replace((*i)[1].str(), hyphen, "-");
-    if (trains && heed::count_code_points(text) == 1) continue;  // a character that a model has chosen
+    if (trains && heed::count_code_points(text) == 1)
+      continue;  // a character that a model has chosen
     texts.push_back(trains ? std::regex_replace(text, number, "#") : text);
   }
   std::sort(texts.begin(), texts.end());

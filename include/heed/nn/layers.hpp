@@ -25,13 +25,11 @@ struct Weight : Tensor {
   Weight(const Scope& scope, std::size_t rows, std::size_t columns,
          const std::function<Array()>& draw);
 
-  std::size_t rows() const { return compact ? compact->rows() : size(0); }  // the number of rows
-  std::size_t columns() const {
-    return compact ? compact->columns() : size(1);
-  }  // the number of columns
+  // The numbers of rows and of columns.
+  std::size_t rows() const { return compact ? compact->rows() : size(0); }
+  std::size_t columns() const { return compact ? compact->columns() : size(1); }
 
-  std::shared_ptr<const CompactMatrix>
-      compact;  // not null if compact: then the Tensor is undefined
+  std::shared_ptr<const CompactMatrix> compact;  // if not null, the Tensor is undefined
 };
 
 // The operations linear() and embedding() with a weight that may be compact.
