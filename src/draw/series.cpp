@@ -53,6 +53,10 @@ void check_sizes(const std::vector<Series>& series) {
     if (!s.error.empty() && s.error.size() != s.x.size())
       throw_error("curve: series ", in_quotes(s.name), " has ", s.x.size(), " points and ",
                   s.error.size(), " errors; give one for each point, or none");
+  for (std::size_t i = 0; i < series.size(); ++i)
+    if (series[i].thin && (i == 0 || series[i - 1].muted))
+      throw_error("curve: series ", in_quotes(series[i].name),
+                  " is thin, and no series with a colour is before it; put it after one");
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 // Reads each row of the weights once, and multiplies it by all rows of x.
 void product_of_few_rows(const Real* x, std::size_t rows, const CompactMatrix& weight, Real* y) {
   const std::size_t in = weight.columns(), out = weight.rows();
-  constexpr std::size_t weights_per_chunk = 131072;  // 256 kB, which take some 20 us to read
+  constexpr std::size_t weights_per_chunk = 131072;  // 256 kB in BF16, which take some 20 us to read
   parallel_for(out, weights_per_chunk / in + 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
       for (std::size_t r = 0; r < rows; ++r) y[r * out + i] = weight.dot(i, x + r * in);

@@ -30,9 +30,9 @@ GemmChoice fastest(const std::vector<GemmSpeed>& speeds);
 bool uses(const GemmChoice& choice, GemmLibrary library);  // for any form and size
 
 // The choice in the folder's file for this processor, these libraries and HEED_ISA: a library that
-// was measured but not chosen is not loaded. If there is none, measures and writes the file; other processes that need it wait meanwhile. If the folder cannot
-// be written, the choice is OpenBLAS: another measurement could choose otherwise, and change the
-// bits of a run.
+// was measured but not chosen is not loaded. If there is none, measures and writes the file; other
+// processes that need it wait meanwhile. If the folder cannot be written, the choice is OpenBLAS:
+// another measurement could choose otherwise, and change the bits of a run.
 GemmChoice measured_choice(const std::filesystem::path& folder);
 
 // The user's folder for cached data: $XDG_CACHE_HOME/heed or $HOME/.cache/heed; empty if neither

@@ -41,8 +41,9 @@ Tensor output_projection_weight(const nn::Gpt& model, std::size_t layer, std::si
   };
   check("layer", layer, model.config.layers);
   check("head", head, model.config.heads);
-  const Tensor& weight = model.blocks[layer].attention.out.weight;
-  if (!weight.defined()) throw_error("AblatedHead: the weights are in BF16; load them in float");
+  const nn::Weight& weight = model.blocks[layer].attention.out.weight;
+  if (weight.compact)
+    throw_error("AblatedHead: the weights are in ", weight.compact->type(), "; load them in float");
   return weight;
 }
 

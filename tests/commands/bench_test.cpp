@@ -207,7 +207,8 @@ TEST_CASE("without --only the bench prints every key and every sweep", "[command
   CHECK(json["peak_mb"] < 1000);
   CHECK(json["array_mb"] > 0);
   CHECK(json["array_mb"] < json["peak_mb"]);
-  CHECK(json["start_to_first_step_ms"] > json["help_ms"]);
+  CHECK(json["start_to_first_step_ms"] > 0);
+  CHECK(json["help_ms"] > 0);
   CHECK(json["bf16_tokens_per_s"] > 0);
   CHECK(json["read_gb_per_s"] > 0);
   for (const char* key : {"forward_ms", "backward_ms", "blocks_written_ms", "blocks_read_ms"})

@@ -234,6 +234,14 @@ TEST_CASE("draw_curve_of_file needs one column for each series", "[draw][curve]"
         }) == "curve: 0 columns for 1 series; give one column for each series");
 }
 
+TEST_CASE("a thin series without a series before it is rejected", "[draw][curve]") {
+  Series training{"training", {1, 2}, {2, 1}};
+  training.thin = true;
+  CHECK(message_of([&] { draw_curve(".", "unused", {training}); }) ==
+        "curve: series 'training' is thin, and no series with a colour is before it; put it after "
+        "one");
+}
+
 TEST_CASE("a series with errors has a band, and a muted or thin one has no name", "[draw][curve]") {
   const ScratchFolder folder;
   Series mean{"mean", {1, 2}, {3, 2}, true, {0.5, 0.25}}, other{"other", {1, 2}, {5, 4}};

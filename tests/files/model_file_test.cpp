@@ -292,7 +292,8 @@ TEST_CASE("a model without all of its parameters, or with another vocabulary, is
         "save_model: a vocabulary of 6 tokens for a model of 7");
   CHECK(message_of([&] {
           export_model(folder / "e", Parameters(), small.gpt.config, seven, ExportFormat::pytorch);
-        }) == "export_model: 0 parameters for a model of " + count +
-                  "; give all (a model in BF16 or int8 has its matrices elsewhere: load it in float)");
+        }) ==
+        "export_model: 0 parameters for a model of " + count +
+            "; give all (a model in BF16 or int8 has its matrices elsewhere: load it in float)");
   CHECK_FALSE(std::filesystem::exists(folder / "m"));
 }

@@ -80,8 +80,9 @@ TEST_CASE("a model in BF16 computes what the model with rounded weights computes
     }
 }
 
-TEST_CASE("a model in BF16 takes half the memory, one in int8 a quarter, and one in Real once its own",
-          "[files][reader][bf16][int8]") {
+TEST_CASE(
+    "a model in BF16 takes half the memory, one in int8 a quarter, and one in Real once its own",
+    "[files][reader][bf16][int8]") {
   const SmallModel model(small_config(letters.size(), {8, 128, 2, 2}), 5);
   const ScratchFolder folder;
   save_model(folder / "m", model.parameters, model.config, letters);

@@ -73,7 +73,8 @@ TEST_CASE("a name can be used once for a parameter or a matrix in BF16", "[nn][p
         "parameters: 'head.weight" + exists);
   CHECK(message_of([&] { scope.parameter("weight", ones({2})); }) ==
         "parameters: 'head.weight" + exists);
-  CHECK(message_of([&] { scope.compact_matrix("bias", 2, 3); }) == "parameters: 'head.bias" + exists);
+  CHECK(message_of([&] { scope.compact_matrix("bias", 2, 3); }) ==
+        "parameters: 'head.bias" + exists);
   CHECK(message_of([&] { nn::Linear(scope, 3, 2, false); }) == "parameters: 'head.weight" + exists);
   CHECK(matrices.at("head.weight") == first);
   CHECK(matrices.size() == 1);

@@ -271,7 +271,9 @@ int run(const BenchCommand& given) {
     results.compared = compare_with_torch(command, path, line);
   line.wipe();
   std::cout << (command.json ? bench_json(results) : bench_table(results));
-  if (!command.report.empty()) write_file_atomically(command.report, bench_page(results, load));
+  if (command.report.empty()) return 0;
+  write_file_atomically(command.report, bench_page(results, load));
+  if (!command.json) std::cout << printable(command.report) << " is the report\n";
   return 0;
 }
 
