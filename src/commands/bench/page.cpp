@@ -150,15 +150,22 @@ std::string thread_rows(const BenchResults& r) {
   return rows;
 }
 
+// The GFLOP/s of sgemm on the threads of a workload: those that the sweep of threads measured or,
+// without one, those of one thread times their number.
+double peak_of(const BenchResults& r, const Workload& w) {
+  for (const StepResult& each : r.sweeps)
+    if (each.peak_gflops != 0 && each.workload.threads == w.threads) return each.peak_gflops;
+  return *r.sgemm_gflops * w.threads;
+}
+
 std::string step_rows(const BenchResults& r) {
   if (!r.sgemm_gflops) return "";
   std::string rows;
-  const auto peak = [&](const Workload& w) { return *r.sgemm_gflops * w.threads; };
   if (r.step)
-    rows += step_row("a step, " + thread_count(r.workload), r.workload, *r.step, peak(r.workload));
+    rows += step_row("a step, " + thread_count(r.workload), r.workload, *r.step,
+                     peak_of(r, r.workload));
   for (const StepResult& each : r.sweeps)
-    rows += step_row("a step, " + each.label, each.workload, each.ms,
-                     each.peak_gflops != 0 ? each.peak_gflops : peak(each.workload));
+    rows += step_row("a step, " + each.label, each.workload, each.ms, peak_of(r, each.workload));
   return rows + thread_rows(r);
 }
 
