@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "catch.hpp"
-#include "heed/array/parallel.hpp"
 #include "heed/gemm/gemm.hpp"
 #include "near.hpp"
 
@@ -87,30 +86,4 @@ TEST_CASE("a product with a matrix in int8 is the product with the rounded matri
                          matrix_product(x, Transpose::no, values_of(w), Transpose::yes),
                          2e-5) == "");
       }
-}
-
-TEST_CASE("a product with a matrix in int8 has the same bits on any number of threads",
-          "[gemm][int8]") {
-  const int threads = num_threads();
-  const Int8Matrix weight = int8_of(random_array({3000, 301}, 3));
-  for (const std::size_t rows : {1, 5, 50}) {
-    const Array x = random_array({rows, 301}, 4);
-    set_num_threads(1);
-    const Array one = product(x, weight);
-    for (const int n : {2, 3, 8}) {
-      set_num_threads(n);
-      CHECK(same_bits(product(x, weight), one));
-    }
-  }
-  set_num_threads(threads);
-}
-
-TEST_CASE("all_finite finds infinity and NaN anywhere in a matrix in int8", "[gemm][int8]") {
-  for (std::size_t at = 0; at < 6; ++at)
-    for (const double bad : {infinity, -infinity, not_a_number}) {
-      Array values = ones({2, 3});
-      CHECK(int8_of(values).all_finite());
-      values.data()[at] = static_cast<Real>(bad);
-      CHECK_FALSE(int8_of(values).all_finite());
-    }
 }
