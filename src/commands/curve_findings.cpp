@@ -39,6 +39,17 @@ std::string compared_with_unigrams(const Curve& c) {
 // Whether the model has not even learned the frequencies of the tokens.
 bool knows_little(const Curve& c) { return c.final_loss() > learned * c.unigram; }
 
+// Whether much of what the model learned about the training data does not hold for other text:
+// a gap of a fifth of the loss, and of a quarter of what training gained.
+bool has_gap(const Curve& c) {
+  const double training = c.training_loss(0.9, 1);
+  // A text whose last tenth is harder to predict has a gap without overfitting.
+  const double harder = std::max(1.0, c.bigram / c.bigram_training.value_or(c.bigram));
+  const double loss = c.final_loss() / harder;
+  const double begin = std::isnan(c.unigram) ? c.rows.front().train_loss : c.unigram;
+  return training < 0.8 * loss && loss - training > 0.25 * (begin - training);
+}
+
 Finding high_rate_finding(const Curve& c, const std::string& evidence) {
   return {"learning rate too high",
           "--lr " + number(c.peak_rate()) + " moves each weight by up to " +
@@ -157,10 +168,7 @@ std::optional<Finding> overfitting(const Curve& c) {
   if (last == nullptr) return {};
   const double loss = *last->val_loss, training = c.training_loss(0.9, 1);
   const bool rises = loss > 1.03 * *best->val_loss && training < 0.9 * loss;
-  // A text whose last tenth is harder to predict has a gap without overfitting.
-  const bool is_harder = c.bigram_training > 0 && c.bigram > c.bigram_training;
-  const bool gap = training < 0.8 * loss * (is_harder ? c.bigram_training / c.bigram : 1);
-  if (!rises && !gap) return {};
+  if (!rises && !has_gap(c)) return {};
   std::string evidence = "the validation loss is " + loss_text(loss) + " after " +
                          text(last->step) + " steps, the training loss " + loss_text(training);
   if (loss > c.uniform)

@@ -20,8 +20,9 @@ struct Curve {
   // The cross-entropies of the validation data under the frequencies of the training data's tokens
   // and pairs of tokens, in nats; NaN if the text is not available.
   double unigram = NAN, bigram = NAN;
-  // The mean of bigram_losses_of_parts() of the training data, in nats; 0 if it is not available.
-  double bigram_training = 0;
+  // The mean of bigram_losses_of_parts() of the training data, in nats; none if the text is not
+  // available or too short.
+  std::optional<double> bigram_training;
   std::string run;  // the run's folder, as a word of a command line
   // The command that trains again with other values of some flags.
   using Values = std::map<std::string, std::string>;

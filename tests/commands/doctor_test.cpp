@@ -147,6 +147,16 @@ TEST_CASE("a gap to the training loss that the text explains is no overfitting",
   CHECK_FALSE(heed::app::overfitting(curve));
 }
 
+TEST_CASE("a gap that is small beside what the model has learned is no overfitting",
+          "[commands][doctor]") {
+  heed::app::Curve curve;
+  curve.rows = {{100, 2.2, 3.0, 1e-3, 1, 1}};
+  curve.unigram = 5.0;  // the gap, 0.8, is 0.29 of 5.0 - 2.2
+  CHECK(heed::app::overfitting(curve));
+  curve.unigram = 5.8;  // and 0.22 of 5.8 - 2.2
+  CHECK_FALSE(heed::app::overfitting(curve));
+}
+
 TEST_CASE("doctor finds heads and parameters that were not trained", "[commands][doctor]") {
   const Run run(invented_text(700));
   const std::string checkpoint = run.read("o/checkpoint.safetensors");
@@ -168,6 +178,7 @@ TEST_CASE("doctor finds heads and parameters that were not trained", "[commands]
           heed::Array& value = a[attention + "value.weight"];
           std::fill_n(value.data(), 8 * 16, heed::Real{0});
         }) == "dead head");
+  CHECK(finding([&](Arrays& a) { a[attention + "out.weight"].fill(0); }) == "context unused");
   CHECK(finding([&](Arrays& a) { a["norm.weight"].fill(1); }) == "frozen weights");
   CHECK(finding([&](Arrays& a) { a[attention + "query.weight"] = a[attention + "key.weight"]; }) ==
         "tied weights");

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 
 #include "commands/doctor/ngrams.hpp"
 #include "commands/terminal.hpp"
@@ -107,8 +108,9 @@ void ExaminedRun::read_checkpoint(const DoctorCommand& command) {
   curve->again = TrainAgain(command.text.empty() ? checkpoint.text().path : command.text,
                             folder.path.string(), checkpoint);
   if (!text) return;
-  for (const double loss : part_losses)
-    curve->bigram_training += loss / static_cast<double>(part_losses.size());
+  if (!part_losses.empty())
+    curve->bigram_training = std::accumulate(part_losses.begin(), part_losses.end(), 0.0) /
+                             static_cast<double>(part_losses.size());
   curve->unigram = NGrams(training, 0, model->vocabulary.size()).cross_entropy(validation);
   curve->bigram = NGrams(training, 1, model->vocabulary.size()).cross_entropy(validation);
 }
