@@ -173,6 +173,20 @@ TEST_CASE("the folder of a sweep stands for its runs", "[commands][compare]") {
         "heed: error: runs/b: is given twice; give each run once");
 }
 
+TEST_CASE("a model without losses, such as an imported one, is left out and named",
+          "[commands][compare]") {
+  const Sandbox sandbox;
+  for (const char* run : {"a", "imported"}) REQUIRE(sandbox.heed(training(run, {})).code == 0);
+  const Finished alone = sandbox.heed({"compare", "a"});
+  std::filesystem::remove(sandbox / "imported/loss.csv");
+  const Finished both = sandbox.heed({"compare", "imported", "a"});
+  CHECK(both.code == 0);
+  CHECK(both.out == alone.out);
+  CHECK(both.err == "heed: note: without loss.csv, and left out: imported\n" + alone.err);
+  CHECK(error_of(sandbox, {"imported"}) ==
+        "heed: error: imported: no loss.csv; give the folder of a run or of a sweep");
+}
+
 TEST_CASE("a label has the options whose value is not the usual one", "[commands][compare]") {
   const auto labels = [](const std::vector<std::map<std::string, std::string>>& options) {
     std::vector<ComparedRun> runs;
@@ -259,8 +273,8 @@ TEST_CASE("compare rejects what is no run, in one line", "[commands][compare][re
         start + "nowhere: No such file or directory; give a run's folder, such as runs/harbour");
   CHECK(error_of(sandbox, {"in.txt"}) ==
         start + "in.txt: is a file; give the folder of a run, such as runs/harbour");
-  CHECK(error_of(sandbox, {"o", "empty"}) ==
-        start + "empty: has no loss.csv; give the folder of a run or of a sweep");
+  CHECK(error_of(sandbox, {"empty"}) ==
+        start + "empty: no loss.csv; give the folder of a run or of a sweep");
   CHECK(error_of(sandbox, {"o", "./o"}) == start + "./o: is given twice; give each run once");
   CHECK(error_of(sandbox, {"o", "--by", "epochs"}, 2) ==
         start + "--by epochs: must be step, tokens or seconds");

@@ -36,11 +36,12 @@ struct ComparedRun {
   std::vector<double> seconds() const;  // of training until each row, without validation
 };
 
-// The runs in a folder that is no run, such as that of a sweep; otherwise `name` alone.
+// The run `name`, or the runs in that folder, such as those of a sweep. None if there is no
+// loss.csv: the folder of an imported model has none. Throws Error if there is no such folder.
 std::vector<std::string> runs_of(const std::string& name);
 
-// Reads a run from its folder `name`, or from runs/`name`. Throws Error "NAME: ..." if it is no
-// run, or if one of its files is damaged.
+// Reads a run from its folder `name`, or from runs/`name`. Throws Error if it has no
+// loss.csv, or if one of its files is damaged.
 ComparedRun read_run(const std::string& name);
 
 }  // namespace heed::app

@@ -21,14 +21,26 @@ namespace {
 constexpr std::size_t most_in_picture = 8, most_in_text = 6;  // curves with a name
 constexpr std::size_t most_with_training = 4;                 // more lines would hide the others
 
+// The runs that the names stand for. A folder without losses, as runs/*/ may have them, is left
+// out.
+std::vector<std::string> all_runs(const std::vector<std::string>& names) {
+  std::vector<std::string> all, without;
+  for (const std::string& name : names) {
+    const std::vector<std::string> runs = runs_of(name);
+    if (runs.empty()) without.push_back(printable(name));
+    all.insert(all.end(), runs.begin(), runs.end());
+  }
+  if (all.empty())
+    throw_error(joined(without, ", "), ": no loss.csv; give the folder of a run or of a sweep");
+  if (!without.empty()) note("without loss.csv, and left out: " + joined(without, ", "));
+  return all;
+}
+
 std::vector<ComparedRun> read_runs(const std::vector<std::string>& names, const std::string& by) {
   std::vector<ComparedRun> runs;
   std::set<std::filesystem::path> seen;
   std::error_code ignored;
-  std::vector<std::string> all;
-  for (const std::string& name : names)
-    for (const std::string& each : runs_of(name)) all.push_back(each);
-  for (const std::string& name : all) {
+  for (const std::string& name : all_runs(names)) {
     runs.push_back(read_run(name));
     if (!seen.insert(std::filesystem::canonical(runs.back().folder.path, ignored)).second)
       throw_error(name, ": is given twice; give each run once");

@@ -14,8 +14,8 @@ namespace heed::app {
 // Groups of runs, and how they are shown. heed sweep ends with it too.
 class RunComparison {
  public:
-  // Throws Error if a run is given twice, if it cannot be read (see read_run()), and if `by` is
-  // tokens and a run has no checkpoint.
+  // A folder without loss.csv is left out, with a note. Throws Error if all are, if a run is given
+  // twice or cannot be read (see read_run()), and if `by` is tokens and a run has no checkpoint.
   RunComparison(const std::vector<std::string>& runs, std::string by);
 
   const std::vector<RunGroup>& groups() const { return groups_; }

@@ -36,7 +36,7 @@ struct MeanLoss {
 // whose options are unknown, is a group of its own.
 struct RunGroup {
   std::vector<ComparedRun> runs;
-  std::string label;                 // the name in plots: the options whose value is not the usual one
+  std::string label;  // the name in plots: the options whose value is not the usual one
   std::vector<MeanLoss> validation;  // at each step at which all runs have a validation loss
   std::vector<MeanLoss> training;    // at each step at which all runs have a training loss
   std::optional<MeanLoss> best;      // the lowest of `validation`
