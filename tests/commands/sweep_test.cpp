@@ -160,7 +160,6 @@ TEST_CASE("--fit predicts the next size, and checks the largest one", "[commands
   CHECK(has(three.out, "fit    loss = "));
   CHECK(has(three.out, "next   twice the largest width, "));
   CHECK(has(three.out, "Add that width to check it"));
-  CHECK(has(three.out, "The loss does not fall with the size") == has(three.out, "b = -"));
   const std::size_t begin = three.out.find("twice the largest width, ");
   const std::string next = three.out.substr(begin + 25, three.out.find('\n', begin) - begin - 25);
   const Finished four = swept(sandbox, {"--embed-dim", "4,8,16,32", "--fit"});
@@ -169,6 +168,25 @@ TEST_CASE("--fit predicts the next size, and checks the largest one", "[commands
   CHECK(has(four.out, "check  " + next.substr(0, next.find(':')) +
                           ", predicted from the smaller sizes: " + prediction + "; measured: "));
   CHECK((has(four.out, ", inside\n") || has(four.out, ", outside\n")));
+}
+
+TEST_CASE("--fit says so if the loss does not fall with the size", "[commands][sweep]") {
+  const Sandbox sandbox;
+  const Arguments widths = {"--embed-dim", "4,8,16", "--fit"};
+  REQUIRE(swept(sandbox, widths).code == 0);
+  const auto fit_of = [&](const std::vector<std::string>& losses) {
+    const char* const header = "step,train_loss,val_loss,learning_rate,grad_norm,ms\n";
+    for (std::size_t i = 0; i < 3; ++i)
+      put(sandbox / "s" / ("embed-dim-" + std::to_string(4 << i) + "-seed-1337") / "loss.csv",
+          header + ("20,3," + losses[i] + ",0.001,1,1\n"));
+    return swept(sandbox, widths).out;  // all runs have finished, so it trains none
+  };
+  const std::string rising = fit_of({"2.0", "2.1", "2.2"}), falling = fit_of({"2.2", "2.1", "2.0"});
+  INFO(rising << falling);
+  CHECK(has(rising, "b = -0."));
+  CHECK(has(rising, "The loss does not fall with the size: this is no power law"));
+  CHECK(has(falling, "b = 0."));
+  CHECK(!has(falling, "does not fall"));
 }
 
 TEST_CASE("sweep rejects wrong options before it trains", "[commands][sweep][rejections]") {
