@@ -1,4 +1,4 @@
-// comparison.cpp: the tables, plots and page of heed compare.
+// comparison.cpp: reads the runs of heed compare, and shows them: the curves and the page.
 
 #include "commands/compare/comparison.hpp"
 
@@ -6,7 +6,9 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <set>
 
+#include "commands/compare/comparison_tables.hpp"
 #include "commands/terminal.hpp"
 #include "commands/train/loss_curve.hpp"
 #include "heed/base/atomic_file.hpp"
@@ -21,8 +23,7 @@ namespace {
 constexpr std::size_t most_in_picture = 8, most_in_text = 6;  // curves with a name
 constexpr std::size_t most_with_training = 4;                 // more lines would hide the others
 
-// The runs that the names stand for. A folder without losses, as runs/*/ may have them, is left
-// out.
+// The runs that the names stand for, without the folders that have no losses.
 std::vector<std::string> all_runs(const std::vector<std::string>& names) {
   std::vector<std::string> all, without;
   for (const std::string& name : names) {
@@ -64,30 +65,6 @@ std::vector<HorizontalLine> common_bound(const std::vector<RunGroup>& groups) {
   return loss_bounds(ModelFile::open(groups[0].first().folder.checkpoint()), longest);
 }
 
-std::string loss_text(double loss) { return label_number(loss, 4); }
-
-std::string number_cell(double value) { return std::isfinite(value) ? grouped(value) : "-"; }
-
-// The steps that all runs of the group have done, and those that they should do.
-std::string progress(const RunGroup& group) {
-  std::int64_t done = INT64_MAX;
-  bool diverged = false;
-  for (const ComparedRun& run : group.runs) {
-    done = std::min(done, run.rows.empty() ? 0 : run.rows.back().step);
-    diverged = diverged || run.diverged;
-  }
-  const std::int64_t planned = group.first().steps;
-  return std::to_string(done) + (diverged         ? ", diverged"
-                                 : done < planned ? " of " + std::to_string(planned)
-                                                  : "");
-}
-
-double tokens_per_s(const RunGroup& group) {
-  std::vector<double> speeds;
-  for (const ComparedRun& run : group.runs) speeds.push_back(run.tokens_per_s());
-  return mean_of(speeds).mean;
-}
-
 // The sample on one line, with " / " for line breaks.
 std::string one_line(const std::string& sample) {
   std::string line;
@@ -96,84 +73,12 @@ std::string one_line(const std::string& sample) {
   return line;
 }
 
-std::string number_of(std::size_t group) { return std::to_string(group + 1); }
-
 }  // namespace
 
 RunComparison::RunComparison(const std::vector<std::string>& runs, std::string by)
     : by_(std::move(by)),
       groups_(grouped_runs(read_runs(runs, by_))),
       bounds_(common_bound(groups_)) {}
-
-RunComparison::Cells RunComparison::options() const {
-  const std::vector<std::string> flags = differing_flags(groups_);
-  Cells cells{{{"", "run"}}, {1}};
-  for (const std::string& flag : flags) cells.rows[0].push_back(flag);
-  for (const char* title : {"parameters", "seeds"}) cells.rows[0].push_back(title);
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
-    const ComparedRun& run = groups_[i].first();
-    std::vector<std::string> row = {number_of(i), printable(groups_[i].name())};
-    for (const std::string& flag : flags) row.push_back(run.value(flag));
-    row.push_back(run.has_checkpoint() ? grouped(static_cast<double>(run.parameters)) : "?");
-    row.push_back(std::to_string(groups_[i].runs.size()));
-    cells.rows.push_back(row);
-  }
-  return cells;
-}
-
-RunComparison::Cells RunComparison::losses() const {
-  Cells cells{{{"", "steps", "loss", "± 95 %", "lowest", "at step", "tokens/s", ""}}, {7}};
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
-    const RunGroup& group = groups_[i];
-    std::vector<std::string> row = {number_of(i), progress(group)};
-    if (const MeanLoss* const last = group.final()) {
-      const double half = last->loss.half_interval();
-      row.insert(row.end(),
-                 {loss_text(last->loss.mean), std::isfinite(half) ? loss_text(half) : "-",
-                  loss_text(group.best->loss.mean), std::to_string(group.best->step)});
-    } else {
-      row.insert(row.end(), {"-", "-", "-", "-"});
-    }
-    row.push_back(number_cell(tokens_per_s(group)));
-    row.push_back(groups_.size() > 1 || group.final() == nullptr ? verdict(i, groups_) : "");
-    cells.rows.push_back(row);
-  }
-  return cells;
-}
-
-std::vector<std::string> RunComparison::notes() const {
-  std::vector<std::string> notes, cut;
-  std::set<std::string> tokens;
-  std::set<std::int64_t> steps;
-  bool has_single = false, has_several = false, has_unknown = false;
-  for (const RunGroup& group : groups_) {
-    (group.runs.size() > 1 ? has_several : has_single) = true;
-    has_unknown = has_unknown || !group.first().has_checkpoint();
-    if (group.first().has_checkpoint()) tokens.insert(group.first().tokens);
-    if (group.final() != nullptr) steps.insert(group.final()->step);
-    for (const ComparedRun& run : group.runs)
-      if (run.is_last_row_cut) cut.push_back(printable(run.name));
-  }
-  notes.push_back(
-      "loss: nats per token of the validation data, at the last step at which all seeds have it");
-  if (has_several)
-    notes.push_back(
-        "± 95 %: confidence interval of the mean over seeds, by Student's t distribution; runs "
-        "whose intervals overlap are not distinguishable. Bands show the standard error");
-  if (has_single)
-    notes.push_back(
-        "A single seed has no interval: how much of a difference is chance, only more seeds show "
-        "(--seed)");
-  if (tokens.size() > 1)
-    notes.push_back("The runs have different texts or tokens, so their losses cannot be compared");
-  if (steps.size() > 1) notes.push_back("The losses are of different steps");
-  if (has_unknown)
-    notes.push_back("?: the run has saved no checkpoint, so its options are unknown");
-  if (!cut.empty())
-    notes.push_back("The last row of loss.csv is not complete, and left out, in: " +
-                    joined(cut, ", "));
-  return notes;
-}
 
 std::string RunComparison::title() const {
   std::size_t runs = 0;
@@ -217,37 +122,6 @@ CurveOptions RunComparison::curve_options() const {
   return options;
 }
 
-std::string RunComparison::text_of(const Cells& cells) {
-  std::vector<std::size_t> widths(cells.rows[0].size());
-  for (const auto& row : cells.rows)
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], display_width(row[i]));
-  std::string text;
-  for (const auto& row : cells.rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i)
-      line +=
-          (i == 0 ? "" : "  ") + (cells.text_columns.count(i) != 0 ? pad_right(row[i], widths[i])
-                                                                   : pad_left(row[i], widths[i]));
-    text += line.erase(line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
-}
-
-std::string RunComparison::html_of(const Cells& cells) {
-  std::string html = "<div class=\"scroll\"><table>\n";
-  for (std::size_t r = 0; r < cells.rows.size(); ++r) {
-    html += r == 0 ? "<thead><tr>" : "<tr>";
-    for (std::size_t i = 0; i < cells.rows[r].size(); ++i) {
-      const std::string element = r == 0 ? "th" : "td";
-      const std::string style = cells.text_columns.count(i) != 0 ? " class=\"text\"" : "";
-      html += "<" + element + style + ">" + escaped_html(cells.rows[r][i]) + "</" + element + ">";
-    }
-    html += r == 0 ? "</tr></thead>\n<tbody>\n" : "</tr>\n";
-  }
-  return html + "</tbody></table></div>\n";
-}
-
 std::string RunComparison::curves_text() const {
   std::vector<Series> lines = curves(most_in_text);
   lines.erase(std::remove_if(lines.begin(), lines.end(), [](const Series& s) { return s.muted; }),
@@ -263,12 +137,13 @@ std::string RunComparison::curves_text() const {
 }
 
 std::string RunComparison::tables_text() const {
-  std::string text = text_of(options()) + "\n" + text_of(losses()) + "\n", samples;
+  std::string text = option_table(groups_).text() + "\n" + loss_table(groups_).text() + "\n",
+              samples;
   for (std::size_t i = 0; i < groups_.size(); ++i)
     if (const std::string& sample = groups_[i].first().sample; !sample.empty())
-      samples += pad_left(number_of(i), 2) + "  " + truncated(one_line(sample), 76) + "\n";
+      samples += pad_left(std::to_string(i + 1), 2) + "  " + truncated(one_line(sample), 76) + "\n";
   text += samples + (samples.empty() ? "" : "\n");
-  for (const std::string& note : notes()) text += note + "\n";
+  for (const std::string& note : notes_of(groups_)) text += note + "\n";
   return text;
 }
 
@@ -276,16 +151,16 @@ std::string RunComparison::html() const {
   CurveOptions options = curve_options();
   std::string body = "<section>\n<h2>" + escaped_html(options.title) + "</h2>\n" +
                      chart_html(picture_curves(), options) +
-                     "</section>\n<section>\n<h2>Runs</h2>\n" + html_of(this->options()) +
-                     "</section>\n<section>\n<h2>Losses</h2>\n" + html_of(losses()) +
+                     "</section>\n<section>\n<h2>Runs</h2>\n" + option_table(groups_).html() +
+                     "</section>\n<section>\n<h2>Losses</h2>\n" + loss_table(groups_).html() +
                      "<p class=\"note\">";
-  for (const std::string& note : notes()) body += escaped_html(note) + ".<br>\n";
+  for (const std::string& note : notes_of(groups_)) body += escaped_html(note) + ".<br>\n";
   body += "</p>\n</section>\n";
   std::string samples;
   for (std::size_t i = 0; i < groups_.size(); ++i)
     if (const ComparedRun& run = groups_[i].first(); !run.sample.empty())
-      samples += "<h3>" + number_of(i) + ": " + escaped_html(printable(run.name)) + "</h3>\n<pre>" +
-                 escaped_html(escaped_lines(run.sample)) + "</pre>\n";
+      samples += "<h3>" + std::to_string(i + 1) + ": " + escaped_html(printable(run.name)) +
+                 "</h3>\n<pre>" + escaped_html(escaped_lines(run.sample)) + "</pre>\n";
   if (!samples.empty())
     body += "<section>\n<h2>What they wrote at the end</h2>\n" + samples + "</section>\n";
   return report_page("compare", body);

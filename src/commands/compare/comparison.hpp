@@ -1,8 +1,7 @@
-// comparison.hpp: the tables, plots and page of heed compare.
+// comparison.hpp: RunComparison, the runs of heed compare and how they are shown.
 #pragma once
 
 #include <cstddef>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -25,25 +24,15 @@ class RunComparison {
   void show(const std::string& folder, const std::string& page) const;
 
  private:
-  // A table. The first row has the titles of the columns; `text_columns` are aligned at the left.
-  struct Cells {
-    std::vector<std::vector<std::string>> rows;
-    std::set<std::size_t> text_columns;
-  };
   std::string curves_text() const;
   std::string tables_text() const;
   std::string html() const;
-  Cells options() const;
-  Cells losses() const;
-  std::vector<std::string> notes() const;
   std::string title() const;
   // The first `shown` curves with their names, the others muted.
   std::vector<Series> curves(std::size_t shown) const;
   // The curves of curves(), with the training losses of few groups.
   std::vector<Series> picture_curves() const;
   CurveOptions curve_options() const;
-  static std::string text_of(const Cells& cells);
-  static std::string html_of(const Cells& cells);
 
   std::string by_;
   std::vector<RunGroup> groups_;

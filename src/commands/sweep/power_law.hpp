@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "commands/compare/run_group.hpp"
+#include "commands/compare/seed_mean.hpp"
 
 namespace heed::app {
 
