@@ -186,6 +186,21 @@ TEST_CASE("doctor finds heads and parameters that were not trained", "[commands]
         "saturated softmax");
 }
 
+TEST_CASE("sharp attention to one distance is learned, not a saturated softmax",
+          "[commands][doctor]") {
+  const Run run(invented_text(700), {"--heads", "1"});
+  const auto finding = [&](const char* part, heed::Real factor) {
+    run.edit([&](std::map<std::string, heed::Array>& arrays) {
+      heed::Array& weight = arrays[std::string("blocks.0.attention.") + part];
+      weight = factor * xt::eye<heed::Real>(16);
+    });
+    return run.first_finding();
+  };
+  finding("key.weight", 1);
+  CHECK(finding("query.weight", 100) == "Nothing found.");  // to the position itself
+  CHECK(finding("query.weight", -100) == "saturated softmax");
+}
+
 TEST_CASE("doctor examines runs that were killed, and names what is not there",
           "[commands][doctor]") {
   const Run run(invented_text(700), {"--eval-every", "100"});

@@ -106,18 +106,24 @@ void find_duplicates(const ExaminedRun& run, const std::vector<Head>& heads, Fin
     }
 }
 
-// The mean largest attention weight of the queries with at least 8 keys, for each head.
+// The mean largest attention weight of the queries with at least 8 keys, for each head. 0 for a
+// head that has it at the same distance for most queries: it has learned where to look.
 Numbers largest_weights(const Array& weights) {  // (B, H, T, T)
   constexpr std::size_t fewest_keys = 8;
-  const std::size_t B = weights.shape()[0], H = weights.shape()[1], T = weights.shape()[2];
+  const std::size_t B = weights.shape()[0], H = weights.shape()[1], T = weights.shape()[2],
+                    queries = B * (T - fewest_keys + 1);
   Numbers means(H);
-  for (std::size_t b = 0; b < B; ++b)
-    for (std::size_t h = 0; h < H; ++h)
+  for (std::size_t h = 0; h < H; ++h) {
+    std::vector<std::size_t> distances(T);  // the number of queries at each distance
+    for (std::size_t b = 0; b < B; ++b)
       for (std::size_t t = fewest_keys - 1; t < T; ++t) {
         const Real* const row = weights.data() + ((b * H + h) * T + t) * T;
-        means[h] += static_cast<double>(*std::max_element(row, row + t + 1)) /
-                    static_cast<double>(B * (T - fewest_keys + 1));
+        const Real* const largest = std::max_element(row, row + t + 1);
+        means[h] += static_cast<double>(*largest) / static_cast<double>(queries);
+        ++distances[static_cast<std::size_t>(row + t - largest)];
       }
+    if (2 * *std::max_element(distances.begin(), distances.end()) > queries) means[h] = 0;
+  }
   return means;
 }
 
