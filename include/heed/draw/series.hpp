@@ -17,8 +17,11 @@ struct Series {
   std::vector<double> y;  // the y values, one for each x value
   bool points = false;    // whether to mark each point, and label the last point with its y value
   std::vector<double> error = {};  // half the height of a band around each point, or no band
-  bool muted = false;              // whether to draw it thin and grey, without a name or labels
-  bool thin = false;               // the same, but in the colour of the series before it, and pale
+  // Whether it is one of many other curves: drawn thin and grey, without a name or labels.
+  bool muted = false;
+  // Whether it belongs to the series before it, as a training loss to a validation loss: drawn in
+  // the colour of that one, which is not muted, but thin and pale, without a name or labels.
+  bool thin = false;
 
   bool has_name() const { return !muted && !thin; }  // whether the legend has its name
 
