@@ -86,7 +86,8 @@ Array sum_to(Array&& dy, const Shape& shape) {
 }
 
 Array sum_to(const Array& dy, const Shape& shape) {
-  if (dy.shape() == shape) return map([](auto d) { return d; }, dy);  // a parallel copy
+  if (dy.shape() == shape)  // a copy, in parallel if it is large
+    return dy.size() < elementwise_grain ? dy : map([](auto d) { return d; }, dy);
   Shape kept(dy.dimension(), 1);
   std::copy(shape.begin(), shape.end(),
             kept.begin() + static_cast<std::ptrdiff_t>(dy.dimension() - shape.size()));

@@ -25,20 +25,18 @@ std::size_t numel(const Shape& shape) {
     if (size == 0) continue;
     if (static_cast<std::ptrdiff_t>(size) < 0)
       throw_error("shape ", str(shape), " has a negative size; give sizes of at least 0");
-    if (n > max_elements / size)
+    if (__builtin_mul_overflow(n, size, &n) || n > max_elements)
       throw_error("shape ", str(shape),
                   " is too large: it has 2^59 elements or more; give smaller sizes");
-    n *= size;
   }
   return std::find(shape.begin(), shape.end(), 0u) != shape.end() ? 0 : n;
 }
 
 std::size_t checked_axis(std::string_view op, const Shape& shape, int axis, std::string_view name) {
+  if (const auto at = axis_in(shape, axis)) return *at;
   const int rank = std::max(1, static_cast<int>(shape.size()));
-  if (axis < -rank || axis >= rank)
-    throw_error(op, ": axis ", axis, " is out of range for ", name, " ", str(shape), "; use ",
-                -rank, " to ", rank - 1);
-  return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+  throw_error(op, ": axis ", axis, " is out of range for ", name, " ", str(shape), "; use ", -rank,
+              " to ", rank - 1);
 }
 
 Axes checked_axes(std::string_view op, const Shape& shape, const AxisList& axes,

@@ -15,15 +15,13 @@
 
 namespace HEED_NAMESPACE {
 
-static void check_not_freed(const Node& node) {
+// Throws Error if an earlier backward pass freed the node's inputs, or if the value of an input was
+// changed since the forward pass.
+static void check_ready(const Node& node) {
   if (node.depth > 0 && node.inputs.empty())
     throw_error("backward: the graph behind ", node.op, " ", str(node.value.shape()), " made at ",
                 str(node.location),
                 " was freed by an earlier backward; call that one with keep_graph = true");
-}
-
-// Throws Error if the value of an input, which backward needs, was changed since the forward pass.
-static void check_unchanged(const Node& node) {
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const Node* const input = node.inputs[i].get();
     if (input == nullptr || input->version == node.input_versions[i]) continue;
@@ -31,15 +29,6 @@ static void check_unchanged(const Node& node) {
                 input->name.empty() ? "input " + std::to_string(i) : input->name, " ",
                 str(input->value.shape()), ", which was changed at ", str(input->changed_at),
                 " since; change it after backward, or use a copy");
-  }
-}
-
-static void add_upstream(Node& output, const Array& upstream) {
-  if (output.has_grad) {
-    add_to(output.grad, upstream);
-  } else {
-    output.grad = upstream;
-    output.has_grad = true;
   }
 }
 
@@ -112,12 +101,16 @@ void backward(const Tensor& output, Upstream upstream, BackwardOptions options,
     throw_error("backward: the upstream gradient has shape ", str(upstream.array.shape()), ", ",
                 describe(output, "output"), "; they must be equal");
   NodeList nodes = topological_order(output);
-  for (const auto& node : nodes) check_not_freed(*node), check_unchanged(*node);
+  for (const auto& node : nodes) check_ready(*node);
   const ObservedPass pass(options.observer);
   observe(&Observer::begin_pass, nodes);
   for (const auto& node : nodes)
     if (node->depth > 0) node->has_grad = false, node->contributions.clear();
-  add_upstream(*output.node(), upstream.array);
+  Node& last = *output.node();
+  if (std::exchange(last.has_grad, true))
+    add_to(last.grad, upstream.array);
+  else
+    last.grad = std::move(upstream.array);
   while (!nodes.empty()) {
     const std::shared_ptr<Node> node = std::move(nodes.back());
     nodes.pop_back();  // the node can be freed after its backward if it has no other owner

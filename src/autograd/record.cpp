@@ -33,14 +33,6 @@ void check_number_of_gradients(const Node& node, std::size_t returned) {
                 " inputs; return one for each input");
 }
 
-std::size_t checked_axis(std::string_view op, const Tensor& x, int axis, std::string_view role) {
-  return checked_axis(op, x.shape(), axis, name_or(x, role));
-}
-
-Axes checked_axes(std::string_view op, const Tensor& x, const AxisList& axes) {
-  return checked_axes(op, x.shape(), axes, name_or(x, "x"));
-}
-
 void check_inputs(std::string_view op, const NodeList& inputs) {
   if (!inputs.empty() && inputs[0] == nullptr)
     throw_error(op, ": the first input is an undefined tensor; construct it with a value first");
@@ -54,9 +46,8 @@ bool needs_grad(const NodeList& inputs) {
          });
 }
 
-Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, SourceLocation location,
+Tensor finish(std::shared_ptr<Node> node, std::string_view op, SourceLocation location,
               NodeList inputs) {
-  node->value = std::move(value);
   node->op = op;
   node->location = location;
   node->requires_grad = !inputs.empty();

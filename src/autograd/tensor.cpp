@@ -23,7 +23,7 @@ static thread_local std::size_t num_no_grads = 0;  // NoGrad objects of this thr
 
 std::size_t live_nodes() { return num_nodes; }
 
-Node::Node() { ++num_nodes; }
+Node::Node(Array result) : value(std::move(result)) { ++num_nodes; }
 
 // If each destructor freed its node's inputs, freeing a long chain of nodes would recurse deeply.
 // Instead, ~Node moves the inputs of every node to one list before it frees the node.
@@ -41,8 +41,7 @@ Node::~Node() {
 }
 
 Tensor::Tensor(Array value, Bool requires_grad, SourceLocation location)
-    : node_(make_node<Node>()) {
-  node_->value = std::move(value);
+    : node_(make_node<Node>(std::move(value))) {
   node_->requires_grad = requires_grad;
   node_->location = location;
 }
@@ -55,7 +54,7 @@ void Tensor::throw_undefined(SourceLocation location) {
 std::size_t Tensor::size(int axis, SourceLocation location) const {
   const CallSite site(location);
   if (dim() == 0) throw_error("size: ", describe(*this, "x"), " has no axes");
-  return shape()[checked_axis("size", shape(), axis, name_or(*this, "x"))];
+  return shape()[checked_axis("size", *this, axis)];
 }
 
 Real Tensor::item(SourceLocation location) const {
@@ -130,6 +129,15 @@ std::ostream& operator<<(std::ostream& out, const Tensor& x) {
 
 std::string name_or(const Tensor& x, std::string_view role) {
   return x.name().empty() ? std::string(role) : printable(x.name());
+}
+
+std::size_t checked_axis(std::string_view op, const Tensor& x, int axis, std::string_view role) {
+  const auto at = axis_in(x.shape(), axis);
+  return at ? *at : checked_axis(op, x.shape(), axis, name_or(x, role));  // makes a name, throws
+}
+
+Axes checked_axes(std::string_view op, const Tensor& x, const AxisList& axes) {
+  return checked_axes(op, x.shape(), axes, name_or(x, "x"));
 }
 
 Tensor detach(const Tensor& x, SourceLocation location) {

@@ -13,14 +13,18 @@ std::string str(SourceLocation location) {
   return std::string(location.file) + ":" + std::to_string(location.line);
 }
 
-static bool starts_with(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
+// Every operation calls this several times, so it is inline and needs no length of the text.
+static inline bool starts_with(const char* text, std::string_view start) {
+  for (const char each : start)
+    if (*text++ != each) return false;
+  return true;
 }
 
 // Whether a file of the library has operations, initializers, or layers of one operation.
-static bool has_operations(std::string_view file) {
-  if (starts_with(file, "extra/")) return file != "extra/recurrent.cpp";
-  return starts_with(file, "ops/") || file == "nn/layers.cpp" || file == "nn/init.cpp";
+static bool has_operations(const char* file) {
+  if (starts_with(file, "extra/")) return !starts_with(file, "extra/recurrent.cpp");
+  return starts_with(file, "ops/") || starts_with(file, "nn/layers.cpp") ||
+         starts_with(file, "nn/init.cpp");
 }
 
 // The folder of the library's sources as the compiler names it, such as "src/".
@@ -33,10 +37,9 @@ CallSite::Calls& CallSite::innermost() {
 }
 
 CallSite::CallSite(SourceLocation location) : outer_(innermost()), calls_{location, location} {
-  const std::string_view file = location.file;
-  if (outer_.user.line != 0 && starts_with(file, sources)) {
+  if (outer_.user.line != 0 && starts_with(location.file, sources)) {
     calls_.user = outer_.user;
-    if (has_operations(file.substr(sources.size()))) calls_.operation = outer_.operation;
+    if (has_operations(location.file + sources.size())) calls_.operation = outer_.operation;
   }
   innermost() = calls_;
 }

@@ -210,7 +210,8 @@ struct Clamp {
 
 template <class Op>
 static Tensor record_binary(std::string_view name, const In& a, const In& b) {
-  broadcast(name, a.shape(), b.shape(), name_or(a, "a"), name_or(b, "b"));
+  if (a.shape() != b.shape())
+    broadcast(name, a.shape(), b.shape(), name_or(a, "a"), name_or(b, "b"));
   return record(Op{}, a, b);
 }
 

@@ -25,7 +25,7 @@ static Tensor without_grad(std::string_view op, SourceLocation location, const N
   const ObservedOperation observed(op, Phase::no_grad);
   Array value = forward();
   observe(&Observer::computed, op, false, location, value, inputs);
-  return finish(make_node<Node>(), std::move(value), op, location, {});
+  return finish(make_node<Node>(std::move(value)), op, location, {});
 }
 
 Tensor linear(In x, const CompactMatrix& weight, In bias) {

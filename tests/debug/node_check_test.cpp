@@ -52,7 +52,7 @@ Tensor random(const Shape& shape, double low, double high, std::uint64_t seed) {
 // A node like `of`, except that the gradient of input `wrong` has the wrong sign.
 struct WrongSign final : Node {
   WrongSign(std::shared_ptr<Node> correct, std::size_t input)
-      : of(std::move(correct)), wrong(input) {}
+      : Node(correct->value), of(std::move(correct)), wrong(input) {}
   Array forward_of(const ArrayList& x) const override { return of->forward_of(x); }
   std::vector<Array> backward_of(const Array& dy) const override {
     std::vector<Array> grads = of->backward_of(dy);
@@ -64,7 +64,7 @@ struct WrongSign final : Node {
 };
 
 Tensor with_wrong_sign(const Tensor& y, std::size_t input) {
-  return finish(std::make_shared<WrongSign>(y.node(), input), y.value(), y.op(), y.location(),
+  return finish(std::make_shared<WrongSign>(y.node(), input), y.op(), y.location(),
                 y.node()->inputs);
 }
 

@@ -26,12 +26,6 @@ namespace HEED_NAMESPACE {
 template <std::size_t N>
 using Grads = std::conditional_t<N == 1, Array, std::array<Array, N>>;
 
-// Like checked_axis and checked_axes of shape.hpp, but for a tensor. Error messages contain the
-// tensor's name if it has one.
-std::size_t checked_axis(std::string_view op, const Tensor& x, int axis,
-                         std::string_view role = "x");
-Axes checked_axes(std::string_view op, const Tensor& x, const AxisList& axes);
-
 // Adds `part` to the gradient of input i of the node `from`, if that input requires a gradient.
 // Throws an Error that names the operation when `part` does not have the input's shape.
 void accumulate(const Node& from, std::size_t i, Array part);
@@ -122,7 +116,8 @@ inline constexpr bool may_write_infinity<Op, std::void_t<decltype(Op::may_write_
 // backward, so that a debugger shows only one frame between backward() and it.
 template <class Op, std::size_t... I>
 struct OpNode final : Node {
-  explicit OpNode(Op the_operation) : operation(std::move(the_operation)) {}
+  OpNode(Op the_operation, Array result)
+      : Node(std::move(result)), operation(std::move(the_operation)) {}
 
   void apply_backward() override {
     accumulate_all(*this, operation->backward(grad, value, argument<I>(inputs)...));
@@ -153,8 +148,8 @@ void check_inputs(std::string_view op, const NodeList& inputs);
 // requires a gradient.
 bool needs_grad(const NodeList& inputs);
 
-// Sets the value, op, location and inputs of a node, which requires a gradient if it has inputs.
-Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, SourceLocation location,
+// Sets the op, location and inputs of a node, which requires a gradient if it has inputs.
+Tensor finish(std::shared_ptr<Node> node, std::string_view op, SourceLocation location,
               NodeList inputs);
 
 // Implements record() and record_list() for an operation with the arguments I...
@@ -174,9 +169,9 @@ Tensor record_inputs(Op op, SourceLocation location, NodeList inputs, std::index
     const ObservedOperation observed(Op::name, recorded ? Phase::forward : Phase::no_grad);
     Array value = op.forward(argument<I>(inputs)...);
     observe(&Observer::computed, Op::name, may_write_infinity<Op>, location, value, inputs);
-    if (!recorded) return finish(make_node<Node>(), std::move(value), Op::name, location, {});
-    auto node = make_node<OpNode<Op, I...>>(std::move(op));
-    return finish(std::move(node), std::move(value), Op::name, location, std::move(inputs));
+    if (!recorded) return finish(make_node<Node>(std::move(value)), Op::name, location, {});
+    auto node = make_node<OpNode<Op, I...>>(std::move(op), std::move(value));
+    return finish(std::move(node), Op::name, location, std::move(inputs));
   }
 }
 

@@ -38,7 +38,7 @@ using NodeList = std::vector<std::shared_ptr<Node>, SmallAllocator<std::shared_p
 
 // A value in the autograd graph. record() creates nodes; user code uses Tensor, a handle to a node.
 struct Node {
-  Node();
+  explicit Node(Array result = undefined_array());
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
   virtual ~Node();  // frees a long chain of nodes in a loop, without recursion
@@ -53,21 +53,22 @@ struct Node {
   virtual Array forward_of(const ArrayList&) const { return value; }
   virtual std::vector<Array> backward_of(const Array& /*dy*/) const { return {}; }
 
-  Array value = undefined_array();          // the result of the operation
-  Array grad = undefined_array();           // the gradient d output / d value; valid if has_grad
+  Array value;                     // the result of the operation
+  Array grad = undefined_array();  // the gradient d output / d value; valid if has_grad
+  std::string_view op = "Leaf";    // the operation: "Softmax", "Add", ...
+  std::string name;                // the name given by the user, may be empty
+  SourceLocation location;         // the call that created the node
+  // A backward pass reads the members from here to `contributions` of every node before it begins.
   bool has_grad = false;                    // true if backward has stored a gradient
   bool requires_grad = false;               // whether backward computes a gradient
+  unsigned version = 0;                     // number of mutable_value() calls
   std::size_t depth = 0;                    // 0 for leaves, else 1 + the inputs' largest depth
-  std::string_view op = "Leaf";             // the operation: "Softmax", "Add", ...
-  std::string name;                         // the name given by the user, may be empty
-  SourceLocation location;                  // the call that created the node
+  std::uint64_t last_search = 0;            // the last topological_order() that found this node
   NodeList inputs;                          // the inputs; null for an omitted optional argument
   xt::svector<unsigned, 4> input_versions;  // the inputs' versions when the node was recorded
-  unsigned version = 0;                     // number of mutable_value() calls
+  std::vector<Contribution> contributions;  // contributions to grad, if recorded
   SourceLocation changed_at;                // the last call of mutable_value()
   std::unique_ptr<Shape> kept_shape;        // the value's shape, set by the first mutable_value()
-  std::vector<Contribution> contributions;  // contributions to grad, if recorded
-  std::uint64_t last_search = 0;            // the last topological_order() that found this node
 };
 
 // Creates a node of type N, which is Node or derived from it.
@@ -192,6 +193,12 @@ std::ostream& operator<<(std::ostream& out, const Tensor& x);
 // "weights (1, 3, 3)": x's name (or, if x has no name, its role in the operation) and shape.
 std::string describe(const Tensor& x, std::string_view role);
 std::string name_or(const Tensor& x, std::string_view role);  // x's name, or `role` if x has none
+
+// Like checked_axis and checked_axes of shape.hpp, but for a tensor. Error messages contain the
+// tensor's name if it has one.
+std::size_t checked_axis(std::string_view op, const Tensor& x, int axis,
+                         std::string_view role = "x");
+Axes checked_axes(std::string_view op, const Tensor& x, const AxisList& axes);
 
 // A tensor with the same value but without a graph.
 Tensor detach(const Tensor& x, SourceLocation location = SourceLocation::current());

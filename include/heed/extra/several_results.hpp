@@ -56,6 +56,8 @@ struct SeveralResults {
 
 // Result k of an operation: a part of the elements of all results, which is its only input.
 struct ResultNode final : Node {
+  using Node::Node;
+
   void apply_backward() override {
     Node& all = *inputs[0];
     if (!all.has_grad) all.grad = zeros(all.value.shape()), all.has_grad = true;
@@ -99,11 +101,11 @@ std::vector<Tensor> record_several(Op op, const In& x, const Inputs&... inputs) 
     std::copy_n(all.value().data() + begin, value.size(), value.data());
     const std::size_t size = value.size();
     if (all.requires_grad()) {
-      auto node = make_node<ResultNode>();
+      auto node = make_node<ResultNode>(std::move(value));
       node->begin = begin;
-      results.push_back(finish(node, std::move(value), "Result", x.call(), {all.node()}));
+      results.push_back(finish(node, "Result", x.call(), {all.node()}));
     } else {
-      results.push_back(finish(make_node<Node>(), std::move(value), Op::name, x.call(), {}));
+      results.push_back(finish(make_node<Node>(std::move(value)), Op::name, x.call(), {}));
     }
     begin += size;
   }

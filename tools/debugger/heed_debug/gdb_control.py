@@ -8,7 +8,7 @@ import gdb
 from heed_debug import gdb_target, graph, values
 from heed_debug.gdb_target import target
 from heed_debug.gdb_types import without_g
-from heed_debug.node import read_links
+from heed_debug.node import Node, link_at, read_links
 from heed_debug.target import CANNOT_CONTINUE, CHECK_CALLS, ENDED, DebuggerError, plain
 
 NO_OPERATIONS = ("heed: this program runs no operation of heed, which `%s` needs; gdb's `step`, `next` and "
@@ -140,7 +140,8 @@ def accumulate_arguments():
 def finish_arguments():
     frame = gdb.newest_frame()
     location = frame.read_var("location")
-    return (values.array_of(frame.read_var("value")), view_text(frame.read_var("op")),
+    node = Node(target, link_at(target, gdb_target.address_of(frame.read_var("node"))))
+    return (node.value, view_text(frame.read_var("op")),
             "%s:%d" % (target.c_text(int(location["file"])), int(location["line"])),
             read_links(target, gdb_target.address_of(frame.read_var("inputs"))))
 

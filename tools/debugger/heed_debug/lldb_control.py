@@ -7,7 +7,7 @@ import lldb
 
 from heed_debug import graph, lldb_target, memory
 from heed_debug.lldb_target import function_name, newest_frame, source_location
-from heed_debug.node import read_links
+from heed_debug.node import Node, link_at, read_links
 from heed_debug.target import CANNOT_CONTINUE, CHECK_CALLS, ENDED, DebuggerError
 
 
@@ -186,21 +186,21 @@ def array_at(address):
 
 
 def finish_words(target, frame):
-    """The arguments value (its address), op (two words), location (two words) and inputs (its address) of
-    heed::finish(std::shared_ptr<Node> node, Array value, std::string_view op, SourceLocation location,
-    NodeList inputs), by the calling conventions of x86-64 (System V) and of AArch64."""
+    """The arguments node (its address), op (two words), location (two words) and inputs (its address) of
+    heed::finish(std::shared_ptr<Node> node, std::string_view op, SourceLocation location, NodeList inputs),
+    by the calling conventions of x86-64 (System V) and of AArch64."""
     if frame.FindRegister("x0").IsValid():
-        x = [register("x%d" % i) for i in range(7)]
-        return x[1], x[2:4], x[4:6], x[6]
-    stack = frame.GetSP() + 8  # location has 16 bytes, which do not fit into the registers that are left
-    return (register("rdx"), [register("rcx"), register("r8")],
-            [target.pointer(stack), target.pointer(stack + 8)], register("r9"))
+        x = [register("x%d" % i) for i in range(6)]
+        return x[0], x[1:3], x[3:5], x[5]
+    return (register("rsi"), [register("rdx"), register("rcx")], [register("r8"), register("r9")],
+            target.pointer(frame.GetSP() + 8))
 
 
 def finish_arguments():
     target = lldb_target.target
-    value, op, location, inputs = finish_words(target, newest_frame())
-    return (array_at(value), target.text(max(op), min(op)),  # an address is larger than a length
+    node, op, location, inputs = finish_words(target, newest_frame())
+    value = Node(target, link_at(target, node)).value
+    return (value, target.text(max(op), min(op)),  # an address is larger than a length
             "%s:%d" % (target.c_text(location[0]), location[1] & 0xffffffff), read_links(target, inputs))
 
 
