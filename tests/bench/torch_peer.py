@@ -11,32 +11,22 @@ step is batch, loss, backward, clip and update. The script prints one line of JS
     peak_mb                    peak memory of the process so far (1 MB = 2^20 bytes)
     generate_tokens_per_s      only with --generate N; generates without a KV cache
     first_loss, last_loss      losses of the first batch (about ln V) and of the last batch
-    torch, threads, blas       PyTorch's version, its number of threads, the BLAS files it loaded
+    peer, threads, blas        PyTorch's version, its number of threads, the BLAS files it loaded
 
 Needs PyTorch 1.13 or later. heed sets environment variables that make PyTorch fast: OMP_NUM_THREADS; with
 two or more threads an OpenBLAS built for OpenMP, which uses PyTorch's threads; for long contexts a
 malloc that keeps freed memory.
 """
 
-import argparse
 import json
 import math
 import os
 import sys
 import time
 
+from peer_tools import options, percentile, vocabulary_and_ids
 
-def options():
-    parser = argparse.ArgumentParser(description="Time PyTorch on heed's model.")
-    parser.add_argument("text")
-    sizes = {"steps": 40, "threads": 1, "block-size": 64, "batch-size": 12, "layers": 4,
-             "heads": 4, "embed-dim": 128, "generate": 0, "seed": 1337}
-    for name, default in sizes.items():
-        parser.add_argument("--" + name, type=int, default=default, metavar="N")
-    return parser.parse_args()
-
-
-OPTIONS = options()
+OPTIONS = options("Time PyTorch on heed's model.")
 # The libraries read these variables when they are loaded, so set them before importing PyTorch.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, str(OPTIONS.threads))
@@ -158,25 +148,14 @@ class Training:
 
 
 def training_tokens(path):
-    """The vocabulary size, and the first 90 % of the text as token ids (one token per character)."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        text = file.read()
-    ids = {character: i for i, character in enumerate(sorted(set(text)))}
-    return len(ids), torch.tensor([ids[character] for character in text[: len(text) * 9 // 10]])
+    vocab_size, ids = vocabulary_and_ids(path)
+    return vocab_size, torch.tensor(ids)
 
 
 def seconds(call):
     begin = time.perf_counter()
     result = call()
     return time.perf_counter() - begin, result
-
-
-def percentile(values, fraction):
-    values = sorted(values)
-    position = fraction * (len(values) - 1)
-    below = int(position)
-    above = min(below + 1, len(values) - 1)
-    return values[below] + (position - below) * (values[above] - values[below])
 
 
 def peak_mb():
@@ -191,13 +170,14 @@ def blas_files():
     return sorted(p for p in paths if "blas" in os.path.basename(p) or "mkl" in os.path.basename(p))
 
 
-def main(o):
+def main(o, make_model=Gpt, name=""):
+    """Trains make_model(vocab_size, o), which has the methods loss and generate of Gpt."""
     torch.set_num_threads(o.threads)
     torch.manual_seed(o.seed)
     vocab_size, tokens = training_tokens(o.text)
     if len(tokens) <= o.block_size:
         sys.exit(f"{o.text}: {len(tokens)} training tokens are too few for --block-size {o.block_size}")
-    model = Gpt(vocab_size, o)
+    model = make_model(vocab_size, o)
     torch.manual_seed(o.seed)  # heed draws the batches with a generator of their own
     training = Training(model, tokens, o)
     losses = [training.step() for _ in range(o.steps // 5 + 2)]
@@ -208,7 +188,7 @@ def main(o):
         losses.append(loss)
     result = {"ms_per_step": percentile(ms, 0.5), "p10": percentile(ms, 0.1),
               "p90": percentile(ms, 0.9), "peak_mb": peak_mb(), "first_loss": losses[0],
-              "last_loss": losses[-1], "torch": torch.__version__,
+              "last_loss": losses[-1], "peer": f"{name}PyTorch {torch.__version__}",
               "threads": torch.get_num_threads(), "blas": blas_files()}
     if o.generate > 0:
         model.generate(20)

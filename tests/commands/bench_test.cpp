@@ -111,8 +111,9 @@ BenchResults all_results() {
   for (const char* sweep : {"threads_sweep", "context_sweep", "width_sweep", "small_model"})
     results.sweeps.push_back({sweep, "", results.workload, *results.step});
   results.sgemm_gflops = results.generate_tokens_per_s = results.samples_tokens_per_s =
-      results.bf16_tokens_per_s = results.read_gb_per_s = results.read_bf16_gb_per_s =
-          results.peak_mb = results.array_mb = results.start_ms = results.help_ms = 1;
+      results.bf16_tokens_per_s = results.int8_tokens_per_s = results.read_gb_per_s =
+          results.read_bf16_gb_per_s = results.read_int8_gb_per_s = results.peak_mb =
+              results.array_mb = results.start_ms = results.help_ms = 1;
   results.nodes = NodeTimes();
   results.first_step_clock = 1;
   results.gemm.resize(1);
@@ -184,10 +185,10 @@ TEST_CASE("without --only the bench prints every key and every sweep", "[command
   const Json json = bench(sandbox, {});
   CHECK(keys(json) == always + step_keys +
                           Set{"sgemm_gflops", "peak_mb", "array_mb", "generate_tokens_per_s",
-                              "samples_tokens_per_s", "bf16_tokens_per_s", "read_gb_per_s",
-                              "read_bf16_gb_per_s", "nodes", "start_to_first_step_ms", "help_ms",
-                              "threads_sweep", "context_sweep", "width_sweep", "small_model",
-                              "gemm", "operations"});
+                              "samples_tokens_per_s", "bf16_tokens_per_s", "int8_tokens_per_s",
+                              "read_gb_per_s", "read_bf16_gb_per_s", "read_int8_gb_per_s", "nodes",
+                              "start_to_first_step_ms", "help_ms", "threads_sweep", "context_sweep",
+                              "width_sweep", "small_model", "gemm", "operations"});
   CHECK(json["threads_sweep"][0]["threads"] == 1);
   CHECK(each(json["context_sweep"], "block_size") ==
         std::vector<int>{64, 256});  // the text is too short for 1024
@@ -235,8 +236,8 @@ TEST_CASE("one part of the bench measures that part only", "[commands][bench]") 
            {"gemm", {"gemm"}},
            {"operations", {"operations"}},
            {"generate",
-            {"generate_tokens_per_s", "samples_tokens_per_s", "bf16_tokens_per_s", "read_gb_per_s",
-             "read_bf16_gb_per_s"}},
+            {"generate_tokens_per_s", "samples_tokens_per_s", "bf16_tokens_per_s",
+             "int8_tokens_per_s", "read_gb_per_s", "read_bf16_gb_per_s", "read_int8_gb_per_s"}},
            {"memory", {"peak_mb", "array_mb"}},
            {"nodes", {"nodes"}},
            {"start", {"start_to_first_step_ms", "help_ms"}},
@@ -469,14 +470,14 @@ TEST_CASE("the table of comparisons has the speeds of generation if both were me
   c.name = "1 thread";
   c.rounds = 3;
   c.heed = {2.5, 30.4, 900, 0};
-  c.torch = {5, 300, 700, 0};
+  c.torch = {5, 300, 700, 0, 0, "PyTorch 9"};
   c.ratio = {0.5, 0.45, 0.55};
   const std::string begin =
-      "\nheed / PyTorch             ratio    p10    p90       ms  peer ms      MB peer MB   "
+      "\nheed / peer                ratio    p10    p90       ms  peer ms      MB peer MB   "
       "tokens/s       peer\n"
       "1 thread                   0.500  0.450  0.550     2.50     5.00      30     300";
   const std::string end =
-      "\n3 rounds after a warm-up round; peer: PyTorch; tokens/s: text generation\n";
+      "\n3 rounds after a warm-up round; peer: PyTorch 9; tokens/s: text generation\n";
   CHECK(has(bench_table(results), begin + "        900        700" + end));
   c.torch.generate_tokens_per_s = 0;
   CHECK(has(bench_table(results), begin + std::string(22, ' ') + end));
@@ -552,7 +553,7 @@ TEST_CASE("the PyTorch script gets OpenBLAS and malloc settings", "[commands][be
   INFO(two.err);
   CHECK(two.code == 0);
   CHECK(two.err == "");
-  CHECK(has(two.out, "\nheed / PyTorch "));
+  CHECK(has(two.out, "; peer: the script; "));
   CHECK(has(sandbox.log(), "2 2 spin pad pathblas bind: peer.py"));
   put(sandbox / "in.txt",
       sandbox.story() + sandbox.story() + sandbox.story());  // the text needs a validation part
@@ -577,7 +578,7 @@ TEST_CASE("a script that fails or prints no measurements gets a one-line error",
 TEST_CASE("a run without PyTorch or without its fast OpenBLAS names the package",
           "[commands][bench]") {
   const Sandbox sandbox;
-  put(sandbox / "peer.py", "");
+  put(sandbox / "peer.py", "import torch\n");
   Call call = sandbox.call(quick + Arguments{"--compare", "peer.py"});
   call.environment["PYTHONHOME"] = "/nothing";  // no Python can start
   const Finished without_torch = run(call);
@@ -634,6 +635,37 @@ TEST_CASE("PyTorch with the same seed and hyperparameters has heed's losses to f
   // 60 measured steps follow 60 / 5 + 2 steps to warm up.
   CHECK(std::abs(json->at("first_loss").get<double>() - loss_of("1")) < 5e-5);
   CHECK(std::abs(json->at("last_loss").get<double>() - loss_of("74")) < 5e-5);
+}
+
+TEST_CASE("the script for llm.c gives its program a model and tokens of heed's sizes",
+          "[commands][bench]") {
+  const Sandbox sandbox;
+  put(sandbox / "in.txt", "aabbcc, aabbcc\n");  // 6 characters; the first 13 of 15 are for training
+  put(sandbox / "llmc",
+      "#!/bin/sh\ncp gpt2_124M.bin dev/data/tinyshakespeare/*_train.bin '" + sandbox.path.string() +
+          "'\n/usr/bin/seq 41 | /bin/sed 's/.*/step &: train loss 4 (took & ms)/'\n");
+  std::filesystem::permissions(sandbox / "llmc", std::filesystem::perms::owner_all);
+  Call call{Arguments{"/usr/bin/env", "python3", HEED_TESTS_DIR "/bench/llmc_peer.py", "in.txt",
+                      "--layers", "2", "--embed-dim", "16", "--heads", "2", "--batch-size", "4"},
+            sandbox.path};
+  call.environment["LLM_C"] = (sandbox / "llmc").string();
+  const Finished finished = run(call);
+  if (finished.code == 127) {
+    WARN("no python3: the script for llm.c was not run");
+    return;
+  }
+  INFO(finished.err);
+  REQUIRE(finished.code == 0);
+  const Json json = Json::parse(finished.out);
+  CHECK(json.at("ms_per_step") == 26);  // the median of 11 to 41
+  CHECK(json.at("peer") == "llm.c");
+  const std::size_t C = 16, layers = 2, positions = 64, vocabulary = 6;
+  const std::size_t parameters =
+      (vocabulary + positions + 2) * C + layers * (12 * C * C + 9 * C + 4 * C);
+  CHECK(sandbox.read("gpt2_124M.bin").size() == 1024 + 4 * parameters);
+  CHECK(sandbox.read("tiny_shakespeare_train.bin").size() == 1024 + 2 * 13);
+  call.environment["LLM_C"] = "nothing";
+  CHECK(run(call).err == "LLM_C=nothing: is no program; build llm.c with `make train_gpt2`\n");
 }
 
 TEST_CASE("the script with DistributedDataParallel trains in two processes",

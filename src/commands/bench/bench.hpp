@@ -86,8 +86,8 @@ class StepTimer {
 
   // Generates `tokens` tokens after a short warm-up, and returns the tokens per second.
   double generation_rate(std::size_t tokens, std::size_t samples = 1) const;
-  // The same for one text and a model whose weights are rounded to BF16.
-  double bf16_generation_rate(std::size_t tokens) const;
+  // The same for one text and a model whose weights are rounded to BF16 or int8.
+  double compact_generation_rate(WeightType type, std::size_t tokens) const;
 
  private:
   Workload workload_;
@@ -121,10 +121,11 @@ struct ChildMeasurements {
   double generate_tokens_per_s = 0;      // 0 if generation was not measured
   std::int64_t first_step_clock_ns = 0;  // clock (ns) at the end of the first step; 0 for PyTorch
   double array_mb = 0;                   // maximum memory of all arrays; 0 for PyTorch
+  std::string peer = {};                 // the other program's name and version, if it gives them
 };
 
-// A comparison of heed with PyTorch on one workload: the medians over all rounds, and percentiles
-// of the ratio of step times, which is computed for each round.
+// A comparison of heed with another program, such as PyTorch, on one workload: the medians over all
+// rounds, and percentiles of the ratio of step times, which is computed for each round.
 struct Comparison {
   std::string name;  // a name such as "1 thread"
   Workload workload;
@@ -147,8 +148,10 @@ struct BenchResults {
   std::optional<double> generate_tokens_per_s;
   std::optional<double> samples_tokens_per_s;  // speed of bench_samples texts generated together
   std::optional<double> bf16_tokens_per_s;     // speed of one text with weights in BF16
+  std::optional<double> int8_tokens_per_s;     // speed of one text with weights in int8
   std::optional<double> read_gb_per_s;         // GB/s of reading weight_bytes_per_token() bytes
   std::optional<double> read_bf16_gb_per_s;    // the same for weights in BF16
+  std::optional<double> read_int8_gb_per_s;    // the same for weights in int8
   std::optional<double> peak_mb;               // maximum memory; 1 MB = 2^20 bytes
   std::optional<double> array_mb;              // maximum memory of all arrays
   std::optional<NodeTimes> nodes;
@@ -172,17 +175,18 @@ std::string bench_page(const BenchResults& results, double load);
 // parameters, flop_per_step. These keys are present only if their values were measured:
 //   ms_per_step, p10, p90, tokens_per_s, gflops, share_of_peak: the training step
 //   sgemm_gflops, peak_mb, array_mb, generate_tokens_per_s, samples_tokens_per_s,
-//     bf16_tokens_per_s, read_gb_per_s, read_bf16_gb_per_s, start_to_first_step_ms, help_ms: one
-//     number each
+//     bf16_tokens_per_s, int8_tokens_per_s, read_gb_per_s, read_bf16_gb_per_s,
+//     read_int8_gb_per_s, start_to_first_step_ms, help_ms: one number each
 //   nodes: an object with the keys forward_ms, backward_ms, blocks_written_ms, blocks_read_ms
 //   threads_sweep, context_sweep, width_sweep, small_model: each a list with one object per
 //     workload, with the keys from threads to flop_per_step and from ms_per_step to share_of_peak
 //   gemm: a list of objects with the keys form, m, n, k and the name of each installed library,
 //     whose value is in GFLOP/s
 //   operations: a list of objects with the keys name, forward_ms, backward_ms
-//   compared: a list of objects with the keys name, rounds, threads to flop_per_step, ratio (heed's
-//     ms_per_step / PyTorch's), ratio_p10, ratio_p90, ms_per_step, peak_mb, generate_tokens_per_s,
-//     and PyTorch's values of the last three as peer_ms_per_step and so on
+//   compared: a list of objects with the keys name, rounds, peer (the other program's name and
+//     version), threads to flop_per_step, ratio (heed's ms_per_step / the peer's), ratio_p10,
+//     ratio_p90, ms_per_step, peak_mb, generate_tokens_per_s, and the peer's values of the last
+//     three as peer_ms_per_step and so on
 //   first_step_clock_ns: with --only run, the steady clock at the end of the first step
 std::string bench_json(const BenchResults& results);
 

@@ -15,6 +15,7 @@
 #include "commands/bench/processes.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/file.hpp"
 
 extern char** environ;
 
@@ -45,9 +46,10 @@ ChildMeasurements run_program(const std::string& name, std::vector<std::string> 
   throw_error(name, ": ", error.empty() ? "ended with code " + std::to_string(result.code) : error);
 }
 
-// Returns the first of python3 and /usr/bin/python3 that finds the package torch. The check does
-// not import torch, because the import is slow.
-std::string python_with_torch() {
+// Returns the first of python3 and /usr/bin/python3 that finds the package torch, or python3 for a
+// script that does not import torch. The check does not import torch, because the import is slow.
+std::string python_for(const std::string& script) {
+  if (read_text(script).find("torch") == std::string::npos) return "python3";
   const char* const program =
       "import importlib.util as u, sys; sys.exit(u.find_spec('torch') is None)";
   for (const std::string python : {"python3", "/usr/bin/python3"})
@@ -146,8 +148,11 @@ ChildMeasurements medians(const std::vector<ChildMeasurements>& runs) {
     for (const ChildMeasurements& run : runs) values.push_back(run.*member);
     return percentile(values, 0.5);
   };
-  return {median(&ChildMeasurements::ms_per_step), median(&ChildMeasurements::peak_mb),
-          median(&ChildMeasurements::generate_tokens_per_s)};
+  ChildMeasurements result = runs.front();  // for its name
+  for (const auto member : {&ChildMeasurements::ms_per_step, &ChildMeasurements::peak_mb,
+                            &ChildMeasurements::generate_tokens_per_s})
+    result.*member = median(member);
+  return result;
 }
 
 // Even rounds run heed first, odd rounds run PyTorch first. Round 0 is a warm-up.
@@ -178,7 +183,7 @@ void compare(Comparison& c, const BenchCommand& command, const Peer& peer, LiveL
 
 double ddp_ms(const BenchCommand& command, const std::string& text, std::int64_t steps) {
   check_script(command.compare);
-  static const std::string python = python_with_torch();
+  static const std::string python = python_for(command.compare);
   Workload workload = command.workload;
   workload.threads = 1;
   std::vector<std::string> words{python, command.compare, text, "--processes", "2"};
@@ -208,7 +213,7 @@ ChildMeasurements run_in_child(const std::string& text, const Workload& workload
 std::vector<Comparison> compare_with_torch(const BenchCommand& command, const std::string& text,
                                            LiveLine& line) {
   check_script(command.compare);
-  Peer peer{python_with_torch(), command.compare, text, ""};
+  Peer peer{python_for(command.compare), command.compare, text, ""};
   std::vector<Comparison> result = planned(command);
   const auto is_threaded = [](const Comparison& c) { return c.workload.threads > 1; };
   if (std::any_of(result.begin(), result.end(), is_threaded)) peer.blas = openmp_blas(command);

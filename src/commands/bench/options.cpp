@@ -68,10 +68,11 @@ void declare_flags(Flags& flags, BenchCommand& c) {
   flags.path("--report", "FILE",
              "also write a Markdown page of this machine and its measurements, each beside a limit",
              "file", c.report);
-  flags.group("PyTorch");
+  flags.group("Beside another program");
   flags.path("--compare", "SCRIPT",
-             "compare with this PyTorch program, such as tests/bench/torch_peer.py", "script",
-             c.compare);
+             "compare with this Python program: torch_peer.py, nanogpt_peer.py or llmc_peer.py in "
+             "tests/bench",
+             "script", c.compare);
   flags.text("--peer-blas", "DIR",
              "folder of the OpenBLAS that PyTorch uses with two or more threads "
              "[/usr/lib/*/openblas-openmp]",

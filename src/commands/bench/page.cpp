@@ -3,6 +3,7 @@
 
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -56,8 +57,11 @@ std::string operating_system() {
   std::string text = uname(&names) == 0 ? std::string(names.sysname) + " " + names.release : "";
   std::ifstream file("/etc/os-release");
   const std::string key = "PRETTY_NAME=";
-  for (std::string line; std::getline(file, line);)
-    if (line.rfind(key, 0) == 0) text += ", " + split(line.substr(key.size()) + '"', '"')[1];
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind(key, 0) != 0) continue;
+    line.erase(std::remove(line.begin(), line.end(), '"'), line.end());
+    text += ", " + line.substr(key.size());
+  }
   return text;
 }
 
@@ -120,7 +124,7 @@ std::string machine_table(const BenchResults& r) {
 // ratio of both, and what the limit is. The numbers have `unit`.
 std::string measured_row(const std::string& name, const Percentiles& value, double limit,
                          const std::string& unit, const std::string& what) {
-  const auto text = [&](double x) { return milliseconds(x) + unit; };
+  const auto text = [&](double x) { return unit.empty() ? decimal(x, 2) : milliseconds(x) + unit; };
   const bool has_range = value.p10 != 0;
   return row({name, text(value.median),
               has_range ? milliseconds(value.p10) + " to " + text(value.p90) : "", text(limit),
@@ -165,7 +169,8 @@ std::string step_rows(const BenchResults& r) {
     rows += step_row("a step, " + thread_count(r.workload), r.workload, *r.step,
                      peak_of(r, r.workload));
   for (const StepResult& each : r.sweeps)
-    rows += step_row("a step, " + each.label, each.workload, each.ms, peak_of(r, each.workload));
+    if (!r.step || each.workload.sizes() != r.workload.sizes())
+      rows += step_row("a step, " + each.label, each.workload, each.ms, peak_of(r, each.workload));
   return rows + thread_rows(r);
 }
 
@@ -184,6 +189,8 @@ std::string other_rows(const BenchResults& r) {
     rows += token_row(r, "F32", sizeof(Real), *r.generate_tokens_per_s, *r.read_gb_per_s);
   if (r.bf16_tokens_per_s && r.read_bf16_gb_per_s)
     rows += token_row(r, "BF16", 2, *r.bf16_tokens_per_s, *r.read_bf16_gb_per_s);
+  if (r.int8_tokens_per_s && r.read_int8_gb_per_s)
+    rows += token_row(r, "int8", 1, *r.int8_tokens_per_s, *r.read_int8_gb_per_s);
   if (r.peak_mb && r.array_mb)
     rows += measured_row("memory of training", {*r.peak_mb}, *r.array_mb, " MB",
                          "all arrays at their peak");

@@ -20,7 +20,9 @@ std::string compiler_name() {
 #endif
 }
 
-std::string milliseconds(double ms) { return decimal(ms, ms < 10 ? 2 : ms < 100 ? 1 : 0); }
+std::string milliseconds(double ms) {
+  return decimal(ms, ms < 1 ? 3 : ms < 10 ? 2 : ms < 100 ? 1 : 0);
+}
 
 namespace {
 
@@ -86,6 +88,8 @@ std::string single_results(const BenchResults& r) {
     line("generation", grouped(*r.generate_tokens_per_s) + " tokens/s" + threads);
   if (r.bf16_tokens_per_s)
     line("with weights in BF16", grouped(*r.bf16_tokens_per_s) + " tokens/s" + threads);
+  if (r.int8_tokens_per_s)
+    line("with weights in int8", grouped(*r.int8_tokens_per_s) + " tokens/s" + threads);
   if (r.samples_tokens_per_s)
     line(std::to_string(bench_samples) + " texts at once",
          grouped(*r.samples_tokens_per_s) + " tokens/s" + threads);
@@ -114,7 +118,7 @@ std::string comparison_table(const BenchResults& r) {
   if (r.compared.empty()) return "";
   const Widths widths{7, 7, 7, 9, 9, 8, 8, 11, 11};
   std::string text =
-      "\n" + row("heed / PyTorch",
+      "\n" + row("heed / peer",
                  {"ratio", "p10", "p90", "ms", "peer ms", "MB", "peer MB", "tokens/s", "peer"},
                  widths);
   for (const Comparison& c : r.compared) {
@@ -127,8 +131,11 @@ std::string comparison_table(const BenchResults& r) {
                  has_rates ? decimal(own_rate, 0) : "", has_rates ? decimal(peer_rate, 0) : ""},
                 widths);
   }
-  return text + counted(static_cast<std::size_t>(r.compared.front().rounds), "round") +
-         " after a warm-up round; peer: PyTorch; tokens/s: text generation\n";
+  const Comparison& first = r.compared.front();
+  return text + counted(static_cast<std::size_t>(first.rounds), "round") +
+         " after a warm-up round; peer: " +
+         (first.torch.peer.empty() ? "the script" : printable(first.torch.peer)) +
+         "; tokens/s: text generation\n";
 }
 
 // ---- JSON
@@ -161,7 +168,7 @@ Json gemm_json(const GemmSpeed& speed) {
 }
 
 Json comparison_json(const Comparison& c) {
-  Json json{{"name", c.name}, {"rounds", c.rounds}};
+  Json json{{"name", c.name}, {"rounds", c.rounds}, {"peer", c.torch.peer}};
   put_workload(json, c.workload);
   json["ratio"] = c.ratio.median;
   json["ratio_p10"] = c.ratio.p10;
@@ -221,8 +228,10 @@ std::string bench_json(const BenchResults& r) {
   put("generate_tokens_per_s", r.generate_tokens_per_s);
   put("samples_tokens_per_s", r.samples_tokens_per_s);
   put("bf16_tokens_per_s", r.bf16_tokens_per_s);
+  put("int8_tokens_per_s", r.int8_tokens_per_s);
   put("read_gb_per_s", r.read_gb_per_s);
   put("read_bf16_gb_per_s", r.read_bf16_gb_per_s);
+  put("read_int8_gb_per_s", r.read_int8_gb_per_s);
   put("start_to_first_step_ms", r.start_ms);
   put("help_ms", r.help_ms);
   put("first_step_clock_ns", r.first_step_clock);
@@ -253,9 +262,12 @@ ChildMeasurements parse_child_output(const std::string& program, const std::stri
     const auto number = [&](const char* key) {
       return json.contains(key) ? json.at(key).number() : 0;
     };
-    return {json.at("ms_per_step").number(), json.at("peak_mb").number(),
+    return {json.at("ms_per_step").number(),
+            json.at("peak_mb").number(),
             number("generate_tokens_per_s"),
-            static_cast<std::int64_t>(number("first_step_clock_ns")), number("array_mb")};
+            static_cast<std::int64_t>(number("first_step_clock_ns")),
+            number("array_mb"),
+            json.contains("peer") ? json.at("peer").get<std::string>() : ""};
   } catch (const Error&) {
     throw_error(program, ": its last line is not a JSON object with ms_per_step and peak_mb");
   }

@@ -135,10 +135,11 @@ double StepTimer::generation_rate(std::size_t tokens, std::size_t samples) const
   return generation_rate_of(trainer_.model(), tokens, samples);
 }
 
-double StepTimer::bf16_generation_rate(std::size_t tokens) const {
+double StepTimer::compact_generation_rate(WeightType type, std::size_t tokens) const {
   set_num_threads(workload_.threads);
   Parameters parameters;
   CompactMatrices matrices;
+  matrices.type = type;
   const nn::Gpt model = nn::without_values(parameters, matrices, trainer_.model().config);
   for (const Tensor& each : trainer_.parameters())
     if (const auto matrix = matrices.find(each.name()); matrix != matrices.end())
