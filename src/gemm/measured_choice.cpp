@@ -80,7 +80,7 @@ double total_seconds(const std::vector<GemmSpeed>& speeds, GemmForm form, GemmSi
 // depend on it.
 std::string machine() {
   const std::string isa = isa_setting();
-  return "heed 4; " + processor_name() + "; " + name_and_version(GemmLibrary::openblas) +
+  return "heed 5; " + processor_name() + "; " + name_and_version(GemmLibrary::openblas) +
          (isa.empty() ? "" : "; HEED_ISA " + isa);
 }
 
@@ -170,13 +170,14 @@ std::vector<GemmSpeed> measure_gemm() {
 }
 
 GemmChoice fastest(const std::vector<GemmSpeed>& speeds) {
+  constexpr double needed[] = {1, 0.97, 0.9};  // a library's time / that of the best before it
   GemmChoice choice;
   for (const GemmForm form : all_gemm_forms)
     for (const GemmSize size : all_gemm_sizes) {
-      double best = 0.97 * total_seconds(speeds, form, size, 0);
+      double best = total_seconds(speeds, form, size, 0);
       for (std::size_t i = 1; i < all_gemm_libraries.size(); ++i) {
         const double seconds = total_seconds(speeds, form, size, i);
-        if (!(seconds < best)) continue;  // infinite for a library that is not installed
+        if (!(seconds < needed[i] * best)) continue;  // infinite for one that is not installed
         best = seconds;
         choice.at(form, size) = all_gemm_libraries[i];
       }

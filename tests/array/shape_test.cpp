@@ -29,34 +29,34 @@ TEST_CASE("the number of elements is the product of the sizes", "[array][shape]"
 }
 
 TEST_CASE("negative axes count from the end", "[array][shape]") {
-  CHECK(checked_axis("f", {2, 3, 4}, 0) == 0);
-  CHECK(checked_axis("f", {2, 3, 4}, -1) == 2);
-  CHECK(checked_axis("f", {2, 3, 4}, -3) == 0);
-  CHECK(checked_axis("f", {}, 0) == 0);  // rank 0 has the axes 0 and -1
-  CHECK(checked_axis("f", {}, -1) == 0);
+  CHECK(checked_axis("f", Shape{2, 3, 4}, 0) == 0);
+  CHECK(checked_axis("f", Shape{2, 3, 4}, -1) == 2);
+  CHECK(checked_axis("f", Shape{2, 3, 4}, -3) == 0);
+  CHECK(checked_axis("f", Shape{}, 0) == 0);  // rank 0 has the axes 0 and -1
+  CHECK(checked_axis("f", Shape{}, -1) == 0);
 }
 
 TEST_CASE("an axis out of range throws an error that gives the range", "[array][shape]") {
   CHECK(message_of([] {
-          checked_axis("softmax", {2, 3}, 2);
+          checked_axis("softmax", Shape{2, 3}, 2);
         }) == "softmax: axis 2 is out of range for x (2, 3); use -2 to 1");
   CHECK(message_of([] {
-          checked_axis("softmax", {2, 3}, -3, "scores");
+          checked_axis("softmax", Shape{2, 3}, -3, "scores");
         }) == "softmax: axis -3 is out of range for scores (2, 3); use -2 to 1");
-  CHECK(message_of([] { checked_axis("softmax", {}, 1); }) ==
+  CHECK(message_of([] { checked_axis("softmax", Shape{}, 1); }) ==
         "softmax: axis 1 is out of range for x (); use -1 to 0");
 }
 
 TEST_CASE("checked_axes sorts axes; an empty list means all", "[array][shape]") {
-  CHECK(checked_axes("f", {2, 3, 4}, {-1, 0}) == Axes{0, 2});
-  CHECK(checked_axes("f", {2, 3, 4}, {}) == Axes{0, 1, 2});
-  CHECK(checked_axes("f", {}, {}) == Axes{});
-  CHECK(checked_axes("f", {}, {-1}) == Axes{});
+  CHECK(checked_axes("f", Shape{2, 3, 4}, {-1, 0}) == Axes{0, 2});
+  CHECK(checked_axes("f", Shape{2, 3, 4}, {}) == Axes{0, 1, 2});
+  CHECK(checked_axes("f", Shape{}, {}) == Axes{});
+  CHECK(checked_axes("f", Shape{}, {-1}) == Axes{});
   CHECK(message_of([] {
-          checked_axes("sum", {2, 3}, {1, -1});
+          checked_axes("sum", Shape{2, 3}, {1, -1});
         }) == "sum: axis 1 is given twice for x (2, 3)");
   CHECK(message_of([] {
-          checked_axes("sum", {2, 3}, {0, 5}, "w");
+          checked_axes("sum", Shape{2, 3}, {0, 5}, "w");
         }) == "sum: axis 5 is out of range for w (2, 3); use -2 to 1");
 }
 

@@ -22,12 +22,22 @@ using heed_test::speeds;
 
 }  // namespace
 
-TEST_CASE("the fastest library is chosen where it is 3 % faster than OpenBLAS", "[gemm]") {
+TEST_CASE("LIBXSMM is chosen where it is 3 % faster, and oneDNN where it is 10 % faster",
+          "[gemm]") {
   const GemmChoice choice = fastest(speeds());
   CHECK(choice.at(GemmForm::nn, GemmSize::small) == GemmLibrary::xsmm);
   CHECK(choice.at(GemmForm::nt, GemmSize::medium) == GemmLibrary::onednn);
   CHECK(choice.at(GemmForm::tn, GemmSize::medium) == GemmLibrary::openblas);
   CHECK(choice.at(GemmForm::tn, GemmSize::large) == GemmLibrary::openblas);
+  const auto chosen = [](double xsmm, double onednn) {  // beside OpenBLAS with 100 GFLOP/s
+    return fastest({{GemmForm::nn, 32, 64, 32, {100, xsmm, onednn}}})
+        .at(GemmForm::nn, GemmSize::small);
+  };
+  CHECK(chosen(102, 0) == GemmLibrary::openblas);
+  CHECK(chosen(104, 0) == GemmLibrary::xsmm);
+  CHECK(chosen(90, 110) == GemmLibrary::openblas);
+  CHECK(chosen(90, 112) == GemmLibrary::onednn);
+  CHECK(chosen(104, 114) == GemmLibrary::xsmm);
 }
 
 TEST_CASE("measured speeds are possible ones", "[gemm]") {

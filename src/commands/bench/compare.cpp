@@ -191,13 +191,9 @@ double ddp_ms(const BenchCommand& command, const std::string& text, std::int64_t
   return run_program(command.compare, words, peer_environment(workload, "")).ms_per_step;
 }
 
-// Removes two environment variables that heed sets at its start; a child process sets its own.
-static const EnvironmentChanges own_settings = {{"GOMP_SPINCOUNT", {}},
-                                                {"OPENBLAS_NUM_THREADS", {}}};
-
 double help_ms() {
   const auto start = std::chrono::steady_clock::now();
-  run_child({{"/proc/self/exe", "--help"}, "", "", own_settings});
+  run_child({{"/proc/self/exe", "--help"}});
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
       .count();
 }
@@ -207,7 +203,7 @@ ChildMeasurements run_in_child(const std::string& text, const Workload& workload
   std::vector<std::string> words{"/proc/self/exe", "--only", "run", "--json"};
   append_flags(words, workload, steps);
   words.insert(words.end(), {"--", text});
-  return run_program("heed bench", words, own_settings);
+  return run_program("heed bench", words, {});
 }
 
 std::vector<Comparison> compare_with_torch(const BenchCommand& command, const std::string& text,
