@@ -57,7 +57,9 @@ class Interrupted {
   bool interrupt_once() {
     const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGKILL, SIGKILL};
     const int signal = signals[draw(0, 4)];
-    const Arguments arguments = has_checkpoint() ? Arguments{"train", "--resume"} + record : start_;
+    Arguments arguments = has_checkpoint() ? Arguments{"train", "--resume"} + record : start_;
+    if (!has_checkpoint() && desk_.has_file("o/record"))  // killed before the first checkpoint
+      arguments.push_back("--replace");
     Child child(
         desk_.call(arguments + Arguments{"--out", "o", "--threads", std::to_string(draw(1, 4))}));
     std::this_thread::sleep_for(std::chrono::milliseconds(draw(10, 150)));
