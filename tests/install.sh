@@ -1,7 +1,7 @@
 #!/bin/sh
 # install.sh BUILD: installs heed from the build folder, and builds and runs examples/cmake_project against
 # the installed library and against the sources, by CMake, and by pkg-config. Then runs the documentation's
-# program as a lesson of a copy of the project.
+# program as a lesson of a copy of the project. `install.sh BUILD --short` does not build the library again.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$1
@@ -83,9 +83,6 @@ grep -q 'CMAKE_BUILD_TYPE:STRING=RelWithDebInfo' "$subproject/CMakeCache.txt" ||
   fail "the portable build has -march=native or LIBXSMM"
 grep -q 'heed_missing_instructions(heed_lacking "")' "$(find "$subproject" -name heedConfig.cmake)" ||
   fail "the portable build needs instructions beyond the baseline"
-[ -z "${HEED_SHORT-}" ] || exit 0
-cmake --build "$subproject" >"$folder/log" 2>&1 || fail "$(tail -n 40 "$folder/log")"
-run_both "$subproject"
 
 echo "the archive without solutions of docs/teaching.md"
 if git -C "$root" rev-parse --verify -q HEAD >/dev/null 2>&1; then
@@ -106,6 +103,12 @@ if git -C "$root" rev-parse --verify -q HEAD >/dev/null 2>&1; then
   grep -q 28_a_real_model "$folder/log" || fail "lesson 28 is not built"
   ! grep -q 'solution_[0-9]' "$folder/log" || fail "a solution is built: $(grep -m 1 'solution_[0-9]' "$folder/log")"
 fi
+
+[ "${2-}" != --short ] || exit 0
+
+echo "a build of the library in a project"
+cmake --build "$subproject" >"$folder/log" 2>&1 || fail "$(tail -n 40 "$folder/log")"
+run_both "$subproject"
 
 echo "the program of docs/architecture.md: lessons/99_try/lesson.cpp"
 mkdir "$folder/project" "$folder/bin"
