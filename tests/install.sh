@@ -1,7 +1,8 @@
 #!/bin/sh
 # install.sh BUILD: installs heed from the build folder, and builds and runs examples/cmake_project against
 # the installed library and against the sources, by CMake, and by pkg-config. Then runs the documentation's
-# program as a lesson of a copy of the project. `install.sh BUILD --short` does not build the library again.
+# programs as a lesson and as an operation of a copy of the project. `install.sh BUILD --short` leaves out what
+# builds the library again: the example against the sources, and the documentation's programs.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$1

@@ -110,7 +110,7 @@ void backward(const Tensor& output, Upstream upstream, BackwardOptions options,
   if (std::exchange(last.has_grad, true))
     add_to(last.grad, upstream.array);
   else
-    last.grad = std::move(upstream.array);
+    last.grad = upstream.array;
   while (!nodes.empty()) {
     const std::shared_ptr<Node> node = std::move(nodes.back());
     nodes.pop_back();  // the node can be freed after its backward if it has no other owner

@@ -13,8 +13,8 @@ std::string str(SourceLocation location) {
   return std::string(location.file) + ":" + std::to_string(location.line);
 }
 
-// Every operation calls this several times, so it is inline and needs no length of the text.
-static inline bool starts_with(const char* text, std::string_view start) {
+// Needs no length of the text, because every operation calls it several times.
+static bool starts_with(const char* text, std::string_view start) {
   for (const char each : start)
     if (*text++ != each) return false;
   return true;

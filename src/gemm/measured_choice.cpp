@@ -170,7 +170,8 @@ std::vector<GemmSpeed> measure_gemm() {
 }
 
 GemmChoice fastest(const std::vector<GemmSpeed>& speeds) {
-  constexpr double needed[] = {1, 0.97, 0.9};  // a library's time / that of the best before it
+  // A library's largest time, as a fraction of that of the one that is chosen so far.
+  constexpr std::array<double, all_gemm_libraries.size()> needed{1, 0.97, 0.9};
   GemmChoice choice;
   for (const GemmForm form : all_gemm_forms)
     for (const GemmSize size : all_gemm_sizes) {

@@ -23,9 +23,9 @@ struct GemmSpeed {
 // second.
 std::vector<GemmSpeed> measure_gemm();
 
-// The fastest library for each form and size. LIBXSMM must be at least 3 % faster than OpenBLAS,
-// because a smaller difference may be chance, and oneDNN 10 % faster than both, because it compiles
-// its functions for 25 ms at the start of a program, and takes 17 MB.
+// The fastest library for each form and size. LIBXSMM must take less than 0.97 of OpenBLAS's time,
+// because a smaller difference may be chance, and oneDNN 0.9 of the time of the one of them that is
+// chosen, because it compiles its functions for 25 ms at the start of a program, and takes 17 MB.
 GemmChoice fastest(const std::vector<GemmSpeed>& speeds);
 
 bool uses(const GemmChoice& choice, GemmLibrary library);  // for any form and size

@@ -7,7 +7,8 @@
 llm.c's train_gpt2 reads the model and the tokens from files with fixed names, which this script writes
 to a temporary folder. It always makes 41 steps with batches of 4 x 64 tokens. Its model has biases, and
 it does not clip gradients; the matrix products are those of heed's model. The script prints one line
-of JSON: ms_per_step, p10 and p90 of the steps after the first ten, peak_mb, and peer.
+of JSON: ms_per_step, p10 and p90 of the steps after the first ten, peak_mb (at least this script's own,
+about 20), and peer.
 """
 
 import array
@@ -20,7 +21,9 @@ import subprocess
 import sys
 import tempfile
 
-from peer_tools import options, percentile, vocabulary_and_ids
+sys.dont_write_bytecode = True  # no files beside the sources
+
+from peer_tools import options, percentile, vocabulary_and_ids  # noqa: E402
 
 
 def ints(values):
@@ -72,7 +75,7 @@ def main(o):
                               errors="replace")
     ms = [float(each) for each in re.findall(r"\(took ([0-9.]+) ms\)", done.stdout)][10:]
     if done.returncode != 0 or not ms:
-        sys.exit(f"{program} ended with code {done.returncode}: {done.stdout[-200:]!r}")
+        sys.exit(f"{program} ended with code {done.returncode}: {(done.stderr or done.stdout)[-200:]!r}")
     print(json.dumps({"ms_per_step": percentile(ms, 0.5), "p10": percentile(ms, 0.1),
                       "p90": percentile(ms, 0.9), "peer": "llm.c",
                       "peak_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024}))

@@ -10,11 +10,13 @@ The batches, the optimizer and the output are those of torch_peer.py; model.py i
 import os
 import sys
 
-from torch_peer import OPTIONS, main, torch
+sys.dont_write_bytecode = True  # no files beside the sources
+
+from torch_peer import OPTIONS, main, torch  # noqa: E402
 
 sys.path.insert(0, os.environ.get("NANOGPT", "nanoGPT"))
 try:
-    from model import GPT, GPTConfig
+    from model import GPT, GPTConfig  # noqa: E402
 except ImportError as error:
     sys.exit(f"NANOGPT={sys.path[0]}: give the folder of a clone of nanoGPT ({error})")
 

@@ -15,6 +15,7 @@ import os
 import socket
 import sys
 
+sys.dont_write_bytecode = True  # no files beside the sources
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 

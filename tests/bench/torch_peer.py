@@ -24,7 +24,9 @@ import os
 import sys
 import time
 
-from peer_tools import options, percentile, vocabulary_and_ids
+sys.dont_write_bytecode = True  # no files beside the sources
+
+from peer_tools import options, percentile, vocabulary_and_ids  # noqa: E402
 
 OPTIONS = options("Time PyTorch on heed's model.")
 # The libraries read these variables when they are loaded, so set them before importing PyTorch.

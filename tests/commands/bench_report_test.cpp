@@ -63,7 +63,7 @@ TEST_CASE("each row of the report has the ratio of a measurement to its limit",
     INFO(line);
     CHECK(has(page, "\n" + std::string(line)));
   }
-  CHECK_FALSE(has(page, "BF16"));           // not measured
+  CHECK_FALSE(has(page, "BF16"));                   // not measured
   CHECK_FALSE(has(page, "a step, on 1 thread |"));  // it would repeat the first row
 }
 

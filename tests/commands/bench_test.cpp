@@ -80,7 +80,7 @@ struct PeerSandbox : Sandbox {
         "path$LD_LIBRARY_PATH bind$OMP_PROC_BIND: $*\" >>log\n" +
             script + "\n");
     std::filesystem::permissions(path / "bin/python3", std::filesystem::perms::owner_all);
-    put(path / "peer.py", "");
+    put(path / "peer.py", "import torch");
     std::filesystem::create_directory(path / "blas");
   }
   Call compare_call(const Arguments& more, const Arguments& arguments = quick) const {
@@ -133,7 +133,8 @@ Set all_keys(const Json& json) {
 }
 
 const std::string slow_peer =
-    "echo talk; echo '{\"ms_per_step\": 1e6, \"peak_mb\": 300, \"generate_tokens_per_s\": 9}'";
+    "echo talk; echo '{\"ms_per_step\": 1e6, \"peak_mb\": 300, \"generate_tokens_per_s\": 9, "
+    "\"peer\": \"Slow 1\"}'";
 
 // The JSON of 60 steps of a script of tests/bench, or nothing without PyTorch.
 std::optional<Json> torch_peer(const std::string& script, const Arguments& more) {
@@ -507,6 +508,7 @@ TEST_CASE("the PyTorch script gets its own thread settings", "[commands][bench]"
   CHECK(compared[0]["rounds"] == 1);
   CHECK(compared[0]["peer_ms_per_step"] == 1e6);
   CHECK(compared[0]["peer_peak_mb"] == 300);
+  CHECK(compared[0]["peer"] == "Slow 1");
   CHECK(compared[0]["peer_generate_tokens_per_s"] == 9);
   const double ms = compared[0]["ms_per_step"];
   CHECK(std::abs(compared[0]["ratio"].get<double>() / (ms / 1e6) - 1) < 1e-9);
@@ -553,7 +555,7 @@ TEST_CASE("the PyTorch script gets OpenBLAS and malloc settings", "[commands][be
   INFO(two.err);
   CHECK(two.code == 0);
   CHECK(two.err == "");
-  CHECK(has(two.out, "; peer: the script; "));
+  CHECK(has(two.out, "; peer: Slow 1; "));
   CHECK(has(sandbox.log(), "2 2 spin pad pathblas bind: peer.py"));
   put(sandbox / "in.txt",
       sandbox.story() + sandbox.story() + sandbox.story());  // the text needs a validation part

@@ -186,7 +186,7 @@ TEST_CASE("doctor finds heads and parameters that were not trained", "[commands]
         "saturated softmax");
 }
 
-TEST_CASE("sharp attention to one distance is learned, not a saturated softmax",
+TEST_CASE("sharp attention to one distance is not called a saturated softmax",
           "[commands][doctor]") {
   const Run run(invented_text(700), {"--heads", "1"});
   const auto finding = [&](const char* part, heed::Real factor) {

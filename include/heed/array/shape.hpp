@@ -57,14 +57,14 @@ Shape shape_of(const AnyArray& x) {  // x may be an array whose shape() is not a
   return Shape(x.shape().begin(), x.shape().end());
 }
 
-// Returns `axis` as a non-negative number. If the axis is out of range, axis_in returns nullopt,
-// and checked_axis throws Error "softmax: axis 2 is out of range for x (2, 3); use -2 to 1". As in
-// PyTorch, a scalar has the axes 0 and -1.
+// Returns `axis` as a non-negative number, or nullopt if it is out of range. As in PyTorch, a
+// scalar has the axes 0 and -1.
 inline std::optional<std::size_t> axis_in(const Shape& shape, int axis) {
   const int rank = shape.empty() ? 1 : static_cast<int>(shape.size());
   if (axis < -rank || axis >= rank) return std::nullopt;
   return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
 }
+// Like axis_in, but throws Error "softmax: axis 2 is out of range for x (2, 3); use -2 to 1".
 std::size_t checked_axis(std::string_view op, const Shape& shape, int axis,
                          std::string_view name = "x");
 

@@ -38,7 +38,7 @@ using NodeList = std::vector<std::shared_ptr<Node>, SmallAllocator<std::shared_p
 
 // A value in the autograd graph. record() creates nodes; user code uses Tensor, a handle to a node.
 struct Node {
-  explicit Node(Array result = undefined_array());
+  explicit Node(Array result = undefined_array());  // a node with this value
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
   virtual ~Node();  // frees a long chain of nodes in a loop, without recursion

@@ -56,7 +56,7 @@ struct SeveralResults {
 
 // Result k of an operation: a part of the elements of all results, which is its only input.
 struct ResultNode final : Node {
-  using Node::Node;
+  using Node::Node;  // a node with this value
 
   void apply_backward() override {
     Node& all = *inputs[0];

@@ -259,7 +259,7 @@ int run(const BenchCommand& given) {
   check_threads(std::max(num_threads(), command.workload.threads));
   exit_at_interrupt();
   set_gemm_from_environment();
-  const std::future<void> libraries = start_gemm_libraries();
+  if (const auto libraries = start_gemm_libraries(); libraries.valid()) libraries.wait();
   LiveLine line;
   if (command.processes) {
     std::function<double(std::int64_t)> peer_ms;
@@ -273,7 +273,7 @@ int run(const BenchCommand& given) {
   if (command.compare.empty())
     Bench{command, path, corpus, line, results}.run();
   else
-    results.compared = compare_with_torch(command, path, line);
+    results.compared = compare_with_peer(command, path, line);
   line.wipe();
   std::cout << (command.json ? bench_json(results) : bench_table(results));
   if (command.report.empty()) return 0;

@@ -132,7 +132,7 @@ struct Comparison {
   bool generates = false;  // whether text generation is measured too
   std::int64_t rounds = 0;
   ChildMeasurements heed = {}, torch = {};
-  Percentiles ratio = {};  // ratio of step times: heed's / PyTorch's
+  Percentiles ratio = {};  // ratio of step times: heed's / the peer's
 };
 
 inline constexpr std::size_t bench_samples = 8;  // number of texts generated together
@@ -202,8 +202,8 @@ ChildMeasurements run_in_child(const std::string& text, const Workload& workload
 // Runs this program with --help, and returns the milliseconds that it takes.
 double help_ms();
 
-// Runs heed and PyTorch alternately, each as a new process. Throws the errors of run_in_child().
-std::vector<Comparison> compare_with_torch(const BenchCommand& command, const std::string& text,
-                                           LiveLine& line);
+// Runs heed and the peer alternately, each as a new process. Throws the errors of run_in_child().
+std::vector<Comparison> compare_with_peer(const BenchCommand& command, const std::string& text,
+                                          LiveLine& line);
 
 }  // namespace heed::app

@@ -1,5 +1,5 @@
-// compare.cpp: runs child programs for heed bench. --compare runs heed and PyTorch alternately, so
-// that other load on the machine affects both.
+// compare.cpp: runs child programs for heed bench. --compare runs heed and another program, the
+// peer, alternately, so that other load on the machine affects both.
 
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 // ---- child programs
 
-// Appends --steps and one flag for each size of the workload, for heed or the PyTorch script.
+// Appends --steps and one flag for each size of the workload, for heed or the script.
 void append_flags(std::vector<std::string>& words, const Workload& workload, std::int64_t steps) {
   words.insert(words.end(), {"--steps", std::to_string(steps)});
   for (auto [name, size] : workload.sizes()) {
@@ -46,10 +46,14 @@ ChildMeasurements run_program(const std::string& name, std::vector<std::string> 
   throw_error(name, ": ", error.empty() ? "ended with code " + std::to_string(result.code) : error);
 }
 
+bool needs_torch(const std::string& script) {
+  return read_text(script).find("torch") != std::string::npos;
+}
+
 // Returns the first of python3 and /usr/bin/python3 that finds the package torch, or python3 for a
 // script that does not import torch. The check does not import torch, because the import is slow.
 std::string python_for(const std::string& script) {
-  if (read_text(script).find("torch") == std::string::npos) return "python3";
+  if (!needs_torch(script)) return "python3";
   const char* const program =
       "import importlib.util as u, sys; sys.exit(u.find_spec('torch') is None)";
   for (const std::string python : {"python3", "/usr/bin/python3"})
@@ -80,7 +84,7 @@ std::string openmp_blas(const BenchCommand& command) {
   return "";
 }
 
-// Returns changes to the environment variables of the PyTorch process. They remove heed's OpenMP
+// Returns changes to the environment variables of the peer's process. They remove heed's OpenMP
 // settings and add settings that make PyTorch fast. OPENBLAS_CORETYPE stays set, because PyTorch
 // needs the variable too if OpenBLAS does not recognise the processor.
 EnvironmentChanges peer_environment(const Workload& workload, const std::string& blas) {
@@ -155,7 +159,7 @@ ChildMeasurements medians(const std::vector<ChildMeasurements>& runs) {
   return result;
 }
 
-// Even rounds run heed first, odd rounds run PyTorch first. Round 0 is a warm-up.
+// Even rounds run heed first, odd rounds run the peer first. Round 0 is a warm-up.
 void compare(Comparison& c, const BenchCommand& command, const Peer& peer, LiveLine& line) {
   c.rounds = command.rounds.value_or(9);
   const std::int64_t steps = command.steps.value_or(steps_for(c.workload));
@@ -206,13 +210,14 @@ ChildMeasurements run_in_child(const std::string& text, const Workload& workload
   return run_program("heed bench", words, {});
 }
 
-std::vector<Comparison> compare_with_torch(const BenchCommand& command, const std::string& text,
-                                           LiveLine& line) {
+std::vector<Comparison> compare_with_peer(const BenchCommand& command, const std::string& text,
+                                          LiveLine& line) {
   check_script(command.compare);
   Peer peer{python_for(command.compare), command.compare, text, ""};
   std::vector<Comparison> result = planned(command);
   const auto is_threaded = [](const Comparison& c) { return c.workload.threads > 1; };
-  if (std::any_of(result.begin(), result.end(), is_threaded)) peer.blas = openmp_blas(command);
+  if (needs_torch(peer.script) && std::any_of(result.begin(), result.end(), is_threaded))
+    peer.blas = openmp_blas(command);
   for (Comparison& each : result) compare(each, command, peer, line);
   return result;
 }

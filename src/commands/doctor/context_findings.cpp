@@ -31,7 +31,7 @@ Indices with_other_tokens(const ExaminedRun& run, Indices windows, std::size_t b
 }
 
 // By how much the outputs at the positions from `begin` to `end` change if the windows (B, T) do,
-// relative to the largest of their values; NaN if none is finite and not zero.
+// relative to the largest of their values; NaN if one is not finite, or if all are zero.
 double change_of_output(const ExaminedRun& run, const Indices& windows, const Indices& changed,
                         std::size_t begin, std::size_t end) {
   const Array before = hidden(run.model->model, windows).value(),
@@ -42,6 +42,7 @@ double change_of_output(const ExaminedRun& run, const Indices& windows, const In
     const std::size_t t = i / C % T;
     if (t < begin || t >= end) continue;
     const auto x = static_cast<double>(before.data()[i]), y = static_cast<double>(after.data()[i]);
+    if (!std::isfinite(x) || !std::isfinite(y)) return NAN;
     largest = std::max(largest, std::abs(x));
     change = std::max(change, std::abs(x - y));
   }

@@ -107,7 +107,8 @@ void find_duplicates(const ExaminedRun& run, const std::vector<Head>& heads, Fin
 }
 
 // The mean largest attention weight of the queries with at least 8 keys, for each head. 0 for a
-// head that has it at the same distance for most queries: it has learned where to look.
+// head whose largest weight is at the same distance for most queries, as in healthy models that
+// look at the token before.
 Numbers largest_weights(const Array& weights) {  // (B, H, T, T)
   constexpr std::size_t fewest_keys = 8;
   const std::size_t B = weights.shape()[0], H = weights.shape()[1], T = weights.shape()[2],
