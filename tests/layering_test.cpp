@@ -195,7 +195,7 @@ TEST_CASE("cblas.h is included by one file", "[layering]") {
 }
 
 TEST_CASE("the engine keeps to its budget of lines", "[layering]") {
-  constexpr std::ptrdiff_t budget = 8'480;  // lower it when the engine gets shorter
+  constexpr std::ptrdiff_t budget = 8'472;  // lower it when the engine gets shorter
   const std::set<std::string> engine{"array", "autograd", "ops", "nn", "optim"};
   std::ptrdiff_t lines = 0;
   for (const auto& [path, text] : sources())

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -21,10 +22,24 @@ int blas_int(std::size_t n) {
   return static_cast<int>(n);
 }
 
+// heed runs several single-threaded BLAS calls in parallel: with more threads per call, they would
+// be slower, and round differently. If OpenBLAS uses OpenMP, each calling thread has its own
+// setting.
+static void use_one_blas_thread() {
+  static std::mutex one_at_a_time;
+  thread_local const bool once = [] {
+    const std::lock_guard<std::mutex> lock(one_at_a_time);
+    openblas_set_num_threads(1);
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
 static CBLAS_TRANSPOSE blas_flag(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
 
 template <class T>
 void blas_gemm(MatrixRef<const T> a, MatrixRef<const T> b, MatrixRef<T> c, T beta, T alpha) {
+  use_one_blas_thread();
   const int lda = blas_int(std::max<std::size_t>(a.stride, 1));
   const int ldb = blas_int(std::max<std::size_t>(b.stride, 1)), ldc = blas_int(c.stride);
   const int M = blas_int(c.rows), N = blas_int(c.columns), K = blas_int(a.columns);
@@ -61,16 +76,6 @@ void blas_transpose(MatrixRef<const T> x, T* out) {
 template void blas_transpose(MatrixRef<const float>, float*);
 template void blas_transpose(MatrixRef<const double>, double*);
 
-namespace {
-
-// heed runs several single-threaded BLAS calls in parallel. More threads per call would be slower.
-const bool blas_is_single_threaded = [] {
-  openblas_set_num_threads(1);
-  return true;
-}();
-
-}  // namespace
-
 bool blas_is_thread_safe() {
   constexpr int built_for_one_thread = 0;
   return openblas_get_parallel() != built_for_one_thread ||
@@ -78,7 +83,7 @@ bool blas_is_thread_safe() {
 }
 
 const char* blas_name() {
-  static_cast<void>(blas_is_single_threaded);
+  use_one_blas_thread();
   return openblas_get_config();
 }
 

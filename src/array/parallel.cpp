@@ -2,15 +2,12 @@
 
 #include "heed/array/parallel.hpp"
 
+#include <omp.h>
 #include <stdlib.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "base/machine.hpp"
 #include "heed/array/blas.hpp"
@@ -20,20 +17,12 @@ namespace HEED_NAMESPACE {
 
 // The value of OMP_NUM_THREADS if it is set, else the number of cores that this process may use.
 static int default_threads() {
-#ifdef _OPENMP
   if (std::getenv("OMP_NUM_THREADS") != nullptr) return omp_get_max_threads();
-#endif
   return usable_cores();
 }
 
 // 1024 or, if it is smaller, OMP_THREAD_LIMIT: OpenMP starts no more threads.
-static int max_threads() {
-#ifdef _OPENMP
-  return std::min(omp_get_thread_limit(), 1024);
-#else
-  return 1024;
-#endif
-}
+static int max_threads() { return std::min(omp_get_thread_limit(), 1024); }
 
 // Makes idle OpenMP threads busy-wait for some microseconds only, then sleep. GCC's default, some
 // milliseconds, makes heed ten times slower if another program uses the same cores. Priority 101
@@ -61,7 +50,6 @@ int num_threads() {
 void parallel_for(std::size_t n, std::size_t grain, RangeBody body) {
   const std::size_t chunks = n == 0 ? 0 : (n - 1) / grain + 1;
   const auto run = [&](std::size_t i) { body(i * grain, std::min(n, (i + 1) * grain)); };
-#ifdef _OPENMP
   if (chunks > 1 && num_threads() > 1) {
     std::exception_ptr failure;
 #pragma omp parallel for schedule(static) num_threads(num_threads())
@@ -76,7 +64,6 @@ void parallel_for(std::size_t n, std::size_t grain, RangeBody body) {
     if (failure) std::rethrow_exception(failure);
     return;
   }
-#endif
   for (std::size_t i = 0; i < chunks; ++i) run(i);
 }
 
